@@ -7,8 +7,8 @@ Definitions
 Word (`orthographic`, the default policy)
     A run of letters or digits. An apostrophe ends the word it belongs to, so an elided form is a word of its own
     (*l'esempio* is two words, *po'* is one) and an opening apostrophe belongs to what follows (*'ndrangheta*).
-    Hyphenated compounds, abbreviations (*S.p.A.*), numbers with separators (*3,5*; *1.000*), addresses and *e/o* are one
-    word. Punctuation, lone dashes, ellipses, symbols, emoji and list marks are none.
+    Hyphenated compounds, abbreviations (*S.p.A.*), numbers with separators (*3,5*; *1.000*), addresses and *e/o* are
+    one word. Punctuation, lone dashes, ellipses, symbols, emoji and list marks are none.
 Word (`graphic`)
     What stands between white space, provided it holds a letter or a digit.
 Word (`syntactic`, `profiling`)
@@ -65,8 +65,8 @@ _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl",
 _NORMAL_FORM: Final[dict[int, str]] = {
     **{ord(c): "'" for c in _APOSTROPHES},
     **{ord(c): "" for c in _REMOVED},
-    **{c: "" for c in range(0xE0000, 0xE0080)},  # invisible tag characters, used to smuggle text
-    **{c: "" for c in range(0xE0100, 0xE01F0)},  # further variation selectors
+    **dict.fromkeys(range(0xE0000, 0xE0080), ""),  # invisible tag characters, used to smuggle text
+    **dict.fromkeys(range(0xE0100, 0xE01F0), ""),  # further variation selectors
     **{ord(c): " " for c in _SPACES},
     **{ord(c): "\n" for c in _LINE_ENDS},
     **{ord(k): v for k, v in _LIGATURES.items()},
@@ -188,12 +188,12 @@ def graphic_words(text: str) -> list[str]:
 
 # Letters that Unicode does not decompose, and letters of other scripts that a reader takes for Latin ones: text that
 # avoids «a» by writing the Cyrillic а avoids nothing.
-_UNDECOMPOSED: Final[dict[int, str]] = {
-    **str.maketrans({"æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ı": "i", "ȷ": "j", "ł": "l"}),
-    **str.maketrans({"þ": "th", "ŋ": "n", "ß": "ss", "ŧ": "t", "ƀ": "b", "ɑ": "a", "ɡ": "g", "ɩ": "i"}),
-    **str.maketrans("авеіјкморстухѕԁԛԝһ", "abeijkmopctyxsdqwh"),
-    **str.maketrans("αβεικνορτυχ", "abeiknoptux"),
-}
+_UNDECOMPOSED: Final[dict[int, str]] = str.maketrans(
+    {"æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ı": "i", "ȷ": "j", "ł": "l", "þ": "th", "ŋ": "n"}
+    | {"ß": "ss", "ŧ": "t", "ƀ": "b", "ɑ": "a", "ɡ": "g", "ɩ": "i"}
+    | dict(zip("авеіјкморстухѕԁԛԝһ", "abeijkmopctyxsdqwh", strict=True))  # Cyrillic
+    | dict(zip("αβεικνορτυχ", "abeiknoptux", strict=True))  # Greek
+)
 
 
 class _FoldTable(dict[int, str]):
