@@ -184,6 +184,17 @@ def graphic_words(text: str) -> list[str]:
     return [chunk for chunk in text.split() if _HAS_LETTER_OR_DIGIT.search(chunk)]
 
 
+def count_words(text: str, policy: WordPolicy = "orthographic") -> int:
+    """Number of words of normalised `text` under a counting policy; `syntactic` and `profiling` run the parser."""
+    if policy == "orthographic":
+        return len(words(text))
+    if policy == "graphic":
+        return len(graphic_words(text))
+    from oulibench.syntax.counting import count_parsed_words  # loads the parser's runtime
+
+    return count_parsed_words(text, policy)
+
+
 # --- letters -----------------------------------------------------------------------------------------------------
 
 # Letters that Unicode does not decompose, and letters of other scripts that a reader takes for Latin ones: text that

@@ -1,0 +1,46 @@
+"""Sentences of exactly N words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from oulibench.constraints.base import Constraint, Judgement, number, parse_count, ratio
+from oulibench.policy import Policy
+from oulibench.text import count_words
+
+
+class WordLength(Constraint[int]):
+    """The text has as many words as asked, under the counting policy `words`; punctuation never counts but under
+    `profiling`, which counts as Profiling-UD does.
+    """
+
+    name = "word_length"
+    family = "quantitative"
+    version = 1
+    policies = ("words",)
+    few_shot = True
+
+    def parse_target(self, target: object) -> int:
+        return parse_count(self.name, target)
+
+    def _template_values(self, target: int) -> dict[str, Any]:
+        return {"target": target, "words": "1 parola" if target == 1 else f"{target} parole"}
+
+    def _judge(self, content: str, target: int, policy: Policy) -> Judgement:
+        found = count_words(content, policy.words)
+        if found == target:
+            return Judgement(True, 1.0, found, f"It has {number(found, 'word')}, as asked.")
+        return Judgement(
+            False, ratio(found, target), found, f"It has {number(found, 'word')}, {target} were asked for."
+        )
+
+    def _judge_wordless(self, content: str) -> Judgement:
+        return super()._judge_wordless(content)._replace(measured=0)
+
+    def _components(self, policy: Policy) -> dict[str, str]:
+        if policy.words in ("orthographic", "graphic"):
+            return {}
+        from oulibench.syntax.parser import get_parser  # loads the parser's runtime
+
+        parser = get_parser()
+        return {"parser": f"{parser.name}-{parser.version}"}
