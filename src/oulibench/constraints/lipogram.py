@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from oulibench.constraints.base import Constraint, Judgement, number, parse_letter, penalised_share, quote, spans_of
+from oulibench.constraints.base import Constraint, Judgement, number, parse_letter, penalised_share, quote
 from oulibench.policy import Policy
-from oulibench.text import fold, words
+from oulibench.text import Word, fold, word_spans, words
 
 
 class Lipogram(Constraint[str]):
@@ -22,7 +22,7 @@ class Lipogram(Constraint[str]):
         if target not in fold(content):
             return Judgement(True, 1.0, 0, f"No word holds the letter «{target}».")
         found = words(content)
-        offending = spans_of(content, [i for i, word in enumerate(found) if target in fold(word)])
+        offending = _as_read(content, [i for i, word in enumerate(found) if target in fold(word)])
         if not offending:  # it stands in a symbol («™»), which is no letter
             return Judgement(True, 1.0, 0, f"No word holds the letter «{target}».")
         n = len(offending)
@@ -33,3 +33,17 @@ class Lipogram(Constraint[str]):
             f"The letter «{target}» stands in {number(n, 'word')}: {quote(offending)}.",
             offending=offending,
         )
+
+
+def _as_read(content: str, indices: list[int]) -> list[Word]:
+    """The words with these indices, each with the innocent elided form that it leans on: «c'è», where è offends."""
+    spans = word_spans(content)
+    offending = set(indices)
+    named: list[Word] = []
+    for i in indices:
+        start, end = spans[i].start, spans[i].end
+        while i > 0 and i - 1 not in offending and spans[i - 1].end == start and spans[i - 1].form.endswith("'"):
+            i -= 1
+            start = spans[i].start
+        named.append(Word(content[start:end], start, end))
+    return named

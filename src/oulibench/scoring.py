@@ -1,0 +1,246 @@
+"""Items → verdicts: rows in, rows out, one at a time or a file of a million.
+
+Scoring fails closed. A row that cannot be judged (unknown task, target that fits no task, damaged text, an exception in
+a checker) comes back with the status `scoring_failed`, `passed` null and the reason; the rows around it are scored, and
+the totals say how many there were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final
+
+from oulibench.constraints import AnyConstraint, get_constraint
+from oulibench.errors import DataError, OuLiBenchError, TargetError
+from oulibench.jsonl import Row, dump_line, parse_line
+from oulibench.policy import DEFAULT_POLICY, Policy
+from oulibench.verdict import FIELDS, Verdict
+
+SCORING_FAILED: Final = "scoring_failed"
+OK: Final = "ok"
+
+
+def check(task: str, text: str, target: object = None, **policy: Any) -> Verdict:
+    """The verdict on one text.
+
+    Args:
+        task: a task's name, such as `"lipogram"` (see `oulibench.constraints.task_names`).
+        text: the text to judge, as the model wrote it.
+        target: what was asked for: a number, a letter, a word, a sentence, a voice, an order; None for palindromes.
+        **policy: conventions other than the defaults (see `oulibench.policy.Policy`), such as `words="graphic"`.
+
+    Raises:
+        UnknownTaskError, TargetError, PolicyError, TextError: what was given cannot be judged; the message says why.
+    """
+    return get_constraint(task).check(text, target, Policy.from_mapping(policy))
+
+
+def score(rows: Iterable[Mapping[str, Any]]) -> list[Row]:
+    """Score rows `{"task", "target", "text"}` or `{"task", "target", "response"[, "n"]}`.
+
+    A text gives its row with the verdict's fields and `status`. A response gives one row per item read out of it, with
+    `item` (its number, from 1) and `text`; a response without items gives one row with `item` null and the reading's
+    status. Unknown fields pass through; `response` itself is not repeated on every item. `policy` is honoured.
+    """
+    return [scored for row in rows for scored in score_row(row)]
+
+
+def score_row(row: Mapping[str, Any], policy: Mapping[str, Any] | None = None) -> list[Row]:
+    """The scored rows of one row; never raises. Where a row has both `text` and `response`, the text is scored.
+
+    `policy` holds for rows, and for keys, whose own policy says nothing.
+    """
+    try:
+        constraint, target, conventions = _what_to_check(row, policy)
+        if "text" not in row and "response" in row:
+            return _score_response(row, constraint, target, conventions)
+        if "text" not in row:
+            raise DataError('The row has neither "text" nor "response".')
+        return [{**row, "status": OK, **constraint.check(row["text"], target, conventions).fields()}]
+    except Exception as error:  # fails closed: one bad row must not take the others with it
+        return [failed_row(row, error)]
+
+
+def failed_row(row: Mapping[str, Any], error: Exception) -> Row:
+    """`row` as a `scoring_failed` row that says why."""
+    own = isinstance(error, OuLiBenchError)
+    reason = str(error) if own else f"The checker failed with {type(error).__name__}: {error}"
+    return {**row, "status": SCORING_FAILED, **unjudged(reason)}
+
+
+def unjudged(reason: str) -> Row:
+    """The verdict's fields where there is no verdict."""
+    return {**dict.fromkeys(FIELDS), "violations": [], "flags": [], "reason": reason}
+
+
+def _what_to_check(row: Mapping[str, Any], defaults: Mapping[str, Any] | None) -> tuple[AnyConstraint, object, Policy]:
+    if "task" not in row:
+        raise DataError('The row has no "task".')
+    constraint = get_constraint(row["task"])
+    policy = row.get("policy") or {}
+    if defaults and isinstance(policy, Mapping):
+        policy = {**defaults, **policy}
+    target = row.get("target")
+    if target is None and "target" not in row:
+        try:
+            constraint.parse_target(None)
+        except TargetError:
+            raise TargetError(f'The row has no "target", and {constraint.name} needs one.') from None
+    return constraint, target, Policy.from_mapping(policy) if policy else DEFAULT_POLICY
+
+
+def _score_response(row: Mapping[str, Any], constraint: AnyConstraint, target: object, policy: Policy) -> list[Row]:
+    from oulibench.responses import read_response  # rows of texts never need it
+
+    wanted = constraint.parse_target(target)
+    kept = {key: value for key, value in row.items() if key != "response"}
+    reading = read_response(
+        row["response"],
+        task=constraint.name,
+        target=wanted,
+        requested=_requested(row.get("n")),
+        unit="stanza" if constraint.unit(policy) == "stanza" else "sentence",
+    )
+    if not reading.items:
+        reason = _NO_ITEMS.get(reading.status, "No item could be read.")
+        return [{**row, "item": None, "text": None, "status": reading.status, **unjudged(reason)}]
+    scored: list[Row] = []
+    for item in reading.items:
+        base = {**kept, "item": item.number, "text": item.text}
+        try:
+            verdict = constraint.check(item.text, wanted, policy).fields()
+        except Exception as error:  # this item alone
+            scored.append(failed_row(base, error))
+        else:
+            scored.append({**base, "status": reading.status, **verdict})
+    return scored
+
+
+_NO_ITEMS: Final = {
+    "refusal": "The model refused.",
+    "no_response": "The model gave no answer.",
+    "unclosed_reasoning": "The answer stops within its reasoning.",
+    "unreadable": "The answer holds nothing that could be read as what was asked for.",
+}
+
+
+def _requested(n: object) -> int | None:
+    if n is None:
+        return None
+    if isinstance(n, float) and n.is_integer():
+        n = int(n)
+    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
+        raise DataError(f'"n" is the number of texts that were asked for, a whole number from 1; not {n!r}.')
+    return n
+
+
+# --- files -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What became of the lines of a file.
+
+    Attributes:
+        received: non-blank lines read.
+        scored: lines of which every item has a verdict, or whose response was read and held none.
+        failed: lines that are no rows, or of which an item could not be scored; received = scored + failed.
+        rows: rows written.
+        passed: rows written whose verdict is passed.
+    """
+
+    received: int = 0
+    scored: int = 0
+    failed: int = 0
+    rows: int = 0
+    passed: int = 0
+
+    def __add__(self, other: Totals) -> Totals:
+        return Totals(
+            self.received + other.received,
+            self.scored + other.scored,
+            self.failed + other.failed,
+            self.rows + other.rows,
+            self.passed + other.passed,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A line that failed: its number in the file, and why."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredBlock:
+    """A run of scored lines, ready to be written."""
+
+    output: bytes
+    totals: Totals
+    problems: tuple[Problem, ...]
+
+
+Transform = Callable[[Row], list[Row]]
+
+
+def process_block(lines: list[tuple[int, bytes]], transform: Transform = score_row) -> ScoredBlock:
+    """`transform` each numbered line's row; lines that are no rows are problems and give no output."""
+    output: list[bytes] = []
+    problems: list[Problem] = []
+    scored = rows = passed = 0
+    for number, line in lines:
+        try:
+            row = parse_line(line)
+        except DataError as error:
+            problems.append(Problem(number, str(error)))
+            continue
+        results = transform(row)
+        failure = next((r["reason"] for r in results if r.get("status") == SCORING_FAILED), None)
+        if failure is None:
+            scored += 1
+        else:
+            problems.append(Problem(number, failure))
+        rows += len(results)
+        passed += sum(r.get("passed") is True for r in results)
+        output.extend(map(dump_line, results))
+    totals = Totals(len(lines), scored, len(lines) - scored, rows, passed)
+    return ScoredBlock(b"".join(output), totals, tuple(problems))
+
+
+BLOCK_LINES: Final = 2_000
+BLOCK_BYTES: Final = 4_000_000
+
+
+def _blocks(source: BinaryIO) -> Iterator[list[tuple[int, bytes]]]:
+    """Non-blank lines with their numbers, in blocks small enough that a few in flight take little memory."""
+    block: list[tuple[int, bytes]] = []
+    size = 0
+    for number, line in enumerate(source, 1):
+        if not line.strip():
+            continue
+        block.append((number, line))
+        size += len(line)
+        if len(block) >= BLOCK_LINES or size >= BLOCK_BYTES:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
+
+
+def process_lines(source: BinaryIO, transform: Transform = score_row, processes: int = 1) -> Iterator[ScoredBlock]:
+    """`transform` the rows of a JSONL stream, block by block and in order, over one process or several.
+
+    Memory is bounded: no more than a few blocks are read ahead. Should a worker process die, its block is tried again
+    line by line, and the line that kills it is a failure of its own.
+    """
+    blocks = _blocks(source)
+    if processes <= 1:
+        for block in blocks:
+            yield process_block(block, transform)
+        return
+    from oulibench.parallel import map_blocks  # multiprocessing is slow to import
+
+    yield from map_blocks(blocks, transform, processes)
