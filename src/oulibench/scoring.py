@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from oulibench.constraints import AnyConstraint, get_constraint
 from oulibench.errors import DataError, OuLiBenchError, TargetError
 from oulibench.jsonl import Row, dump_line, parse_line
 from oulibench.policy import DEFAULT_POLICY, Policy
 from oulibench.verdict import FIELDS, Verdict
+
+if TYPE_CHECKING:
+    from oulibench.responses import Reading
 
 SCORING_FAILED: Final = "scoring_failed"
 OK: Final = "ok"
@@ -52,9 +55,12 @@ def score_row(row: Mapping[str, Any], policy: Mapping[str, Any] | None = None) -
     `policy` holds for rows, and for keys, whose own policy says nothing.
     """
     try:
-        constraint, target, conventions = _what_to_check(row, policy)
+        constraint, conventions = _task_and_policy(row, policy)
+        target = row.get("target")
+        if target is None and "target" not in row:
+            _need_no_target(constraint)
         if "text" not in row and "response" in row:
-            return _score_response(row, constraint, target, conventions)
+            return _score_response(row, constraint, constraint.parse_target(target), conventions)
         if "text" not in row:
             raise DataError('The row has neither "text" nor "response".')
         return [{**row, "status": OK, **constraint.check(row["text"], target, conventions).fields()}]
@@ -74,42 +80,56 @@ def unjudged(reason: str) -> Row:
     return {**dict.fromkeys(FIELDS), "violations": [], "flags": [], "reason": reason}
 
 
-def _what_to_check(row: Mapping[str, Any], defaults: Mapping[str, Any] | None) -> tuple[AnyConstraint, object, Policy]:
+def read_row(row: Mapping[str, Any]) -> Reading:
+    """What is read out of a row's response; the target, where there is one, helps to tell answers from remarks.
+
+    Raises:
+        OuLiBenchError: the row's task, target, policy or response makes no sense.
+    """
+    constraint, policy = _task_and_policy(row, None)
+    target = constraint.parse_target(row["target"]) if row.get("target") is not None else None
+    return _read(row, constraint, target, policy)
+
+
+def _task_and_policy(row: Mapping[str, Any], defaults: Mapping[str, Any] | None) -> tuple[AnyConstraint, Policy]:
     if "task" not in row:
         raise DataError('The row has no "task".')
-    constraint = get_constraint(row["task"])
     policy = row.get("policy") or {}
     if defaults and isinstance(policy, Mapping):
         policy = {**defaults, **policy}
-    target = row.get("target")
-    if target is None and "target" not in row:
-        try:
-            constraint.parse_target(None)
-        except TargetError:
-            raise TargetError(f'The row has no "target", and {constraint.name} needs one.') from None
-    return constraint, target, Policy.from_mapping(policy) if policy else DEFAULT_POLICY
+    return get_constraint(row["task"]), Policy.from_mapping(policy) if policy else DEFAULT_POLICY
 
 
-def _score_response(row: Mapping[str, Any], constraint: AnyConstraint, target: object, policy: Policy) -> list[Row]:
+def _need_no_target(constraint: AnyConstraint) -> None:
+    try:
+        constraint.parse_target(None)
+    except TargetError:
+        raise TargetError(f'The row has no "target", and {constraint.name} needs one.') from None
+
+
+def _read(row: Mapping[str, Any], constraint: AnyConstraint, target: object, policy: Policy) -> Reading:
     from oulibench.responses import read_response  # rows of texts never need it
 
-    wanted = constraint.parse_target(target)
-    kept = {key: value for key, value in row.items() if key != "response"}
-    reading = read_response(
+    return read_response(
         row["response"],
         task=constraint.name,
-        target=wanted,
+        target=target,
         requested=_requested(row.get("n")),
         unit="stanza" if constraint.unit(policy) == "stanza" else "sentence",
     )
+
+
+def _score_response(row: Mapping[str, Any], constraint: AnyConstraint, target: object, policy: Policy) -> list[Row]:
+    reading = _read(row, constraint, target, policy)
     if not reading.items:
         reason = _NO_ITEMS.get(reading.status, "No item could be read.")
         return [{**row, "item": None, "text": None, "status": reading.status, **unjudged(reason)}]
+    kept = {key: value for key, value in row.items() if key != "response"}
     scored: list[Row] = []
     for item in reading.items:
         base = {**kept, "item": item.number, "text": item.text}
         try:
-            verdict = constraint.check(item.text, wanted, policy).fields()
+            verdict = constraint.check(item.text, target, policy).fields()
         except Exception as error:  # this item alone
             scored.append(failed_row(base, error))
         else:
