@@ -232,13 +232,15 @@ def parse_count(task: str, target: object) -> int:
     return target
 
 
-@lru_cache(maxsize=1024)
 def parse_letter(task: str, target: object) -> str:
     """A letter, folded (*È* → *e*)."""
-    folded = letters(target) if isinstance(target, str) else ""
+    folded = _fold_short(target) if isinstance(target, str) and len(target) < 10 else ""
     if len(folded) != 1 or not "a" <= folded <= "z":
         raise TargetError(f"The target of {task} is one letter such as «e», not {target!r}.")
     return folded
+
+
+_fold_short = lru_cache(maxsize=1024)(letters)
 
 
 # --- judging ---
