@@ -2,7 +2,9 @@
 
 import json
 import unicodedata
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -26,12 +28,15 @@ from oulibench.text import (
 GOLDEN = [json.loads(line) for line in (Path(__file__).parent / "golden/words.jsonl").read_text("utf-8").splitlines()]
 
 # Characters that checkers stumble over, often enough that properties meet them.
-ODD = "aàÀáeèÈéiìoòuùnñsßıİſ'’ʼ′‘`´-‐–—…«»“”\"().,;:!?/&@_*#0123\u0301\u0300\u0308\u200b\u200d\u00ad\u00a0\u202f\ufeff\ufe0f\u20e3\t\r\n\u2028 ﬁæœøаеоΑο😀①²½ªº"
+ODD = (
+    "aàÀáeèÈéiìoòuùnñsßıİſ'’ʼ′‘`´-‐–—…«»“”\"().,;:!?/&@_*#0123 ﬁæœøаеоΑο😀①²½ªº\t\r\n"
+    "\u0301\u0300\u0308\u200b\u200d\u00ad\u00a0\u202f\ufeff\ufe0f\u20e3\u2028"
+)
 any_text = st.text(st.one_of(st.sampled_from(ODD), st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
 
 
 @pytest.mark.parametrize("case", GOLDEN, ids=lambda case: case["text"][:30])
-def test_words_of_golden_texts(case: dict) -> None:
+def test_words_of_golden_texts(case: dict[str, Any]) -> None:
     normal = normalise(case["text"])
     assert words(normal) == case["orthographic"]
     if case["graphic"] is not None:
@@ -61,7 +66,7 @@ def test_spans_point_at_their_words(text: str) -> None:
     normal = normalise(text)
     spans = word_spans(normal)
     assert [normal[w.start : w.end] for w in spans] == [w.form for w in spans] == words(normal)
-    assert all(a.end <= b.start for a, b in zip(spans, spans[1:], strict=False))
+    assert all(a.end <= b.start for a, b in pairwise(spans))
 
 
 @given(any_text)
@@ -95,8 +100,19 @@ def test_source_offsets_point_into_the_given_text() -> None:
 
 @pytest.mark.parametrize(
     ("text", "folded"),
-    [("È", "e"), ("Milano", "milano"), ("ñ", "n"), ("Straße", "strasse"), ("ŒUVRE", "oeuvre"), ("ﬁne", "fine")]
-    + [("à è ì ò ù", "a e i o u"), ("саsа", "casa"), ("𝐜𝐚𝐬𝐚", "casa"), ("İı", "ii"), ("ａｂ", "ab")],
+    [
+        ("È", "e"),
+        ("Milano", "milano"),
+        ("ñ", "n"),
+        ("Straße", "strasse"),
+        ("ŒUVRE", "oeuvre"),
+        ("ﬁne", "fine"),
+        ("à è ì ò ù", "a e i o u"),
+        ("саsа", "casa"),
+        ("𝐜𝐚𝐬𝐚", "casa"),
+        ("İı", "ii"),
+        ("ａｂ", "ab"),
+    ],
 )
 def test_folding(text: str, folded: str) -> None:
     assert fold(normalise(text)) == folded
@@ -152,8 +168,6 @@ def test_damaged_text_is_refused_by_name(text: object, says: str) -> None:
         normalise(text)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    "hostile", ["'" * 200_000, "a." * 200_000, "a-" * 200_000, "1," * 200_000, "a@" * 100_000, "a\u0301" * 300_000]
-)
-def test_long_runs_take_linear_time(hostile: str) -> None:
-    words(normalise(hostile))  # a quadratic pattern would not come back
+@pytest.mark.parametrize("run", ["'", "a.", "a-", "1,", "a@", "a\u0301", "www.", "a_", "1'"])
+def test_long_runs_take_linear_time(run: str) -> None:
+    words(normalise(run * 200_000))  # a quadratic pattern would not come back
