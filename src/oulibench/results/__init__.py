@@ -1,0 +1,1 @@
+"""From scored rows to statistics, tables, figures and the report."""

@@ -1,0 +1,146 @@
+"""Run folders: what a run left behind, and the items that are made of it again, without asking anyone.
+
+A folder holds `responses.jsonl` (the stored answers), `run.json` (the settings) and, made of them, `items.jsonl`
+(verdicts) and `results.*` (the table). Everything right of the answers is pure and can be rebuilt at any time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from oulibench.errors import DataError
+from oulibench.jsonl import Row, read_jsonl
+from oulibench.scoring import Totals, process_lines, score_row, unjudged
+
+RESPONSES: Final = "responses.jsonl"
+ITEMS: Final = "items.jsonl"
+SETTINGS: Final = "run.json"
+_ONLY_IN_RESPONSES: Final = ("response", "prompt")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run folder, or a lone file of scored rows.
+
+    Attributes:
+        name: a short name for people: the folder's (or file's) own.
+        items: the file with the scored rows.
+        responses: the file with the stored answers; None where there is none, so that items cannot be rebuilt.
+        settings: what `run.json` says; empty where there is none.
+    """
+
+    name: str
+    items: Path
+    responses: Path | None
+    settings: Mapping[str, Any]
+
+    @property
+    def folder(self) -> Path:
+        return self.items.parent
+
+    @property
+    def policy(self) -> dict[str, Any]:
+        """The conventions that the run was scored under."""
+        policy = self.settings.get("policy")
+        return {k: v for k, v in policy.items() if v is not None} if isinstance(policy, Mapping) else {}
+
+
+def open_run(path: Path) -> Run:
+    """The run at `path`: a run folder, or a JSONL file that `oulibench score` wrote.
+
+    Raises:
+        DataError: there is nothing to report there; the message says what was looked for.
+    """
+    if path.is_file():
+        return Run(path.stem, path, None, {})
+    if not path.is_dir():
+        raise DataError(f"{path} is neither a run folder nor a file of scored rows.")
+    responses, items = path / RESPONSES, path / ITEMS
+    if not responses.is_file() and not items.is_file():
+        raise DataError(
+            f"{path} is no run folder: it holds neither {RESPONSES} nor {ITEMS}. «oulibench run --out DIR» makes one."
+        )
+    name = path.name or path.resolve().name
+    return Run(name, items, responses if responses.is_file() else None, _read_settings(path / SETTINGS))
+
+
+def _read_settings(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        settings = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
+    if not isinstance(settings, dict):
+        raise DataError(f"{path} must hold a JSON object with the run's settings.")
+    return settings
+
+
+def items_of(row: Mapping[str, Any], policy: Mapping[str, Any] | None = None) -> list[Row]:
+    """The item rows of one row of `responses.jsonl`; never raises.
+
+    A call that the provider failed gives one row `no_response`, with `error` kept.
+    """
+    base = {key: value for key, value in row.items() if key not in _ONLY_IN_RESPONSES}
+    if row.get("error") and not row.get("response"):
+        reason = "The model gave no answer: the call failed."
+        return [{**base, "item": None, "text": None, "status": "no_response", **unjudged(reason)}]
+    return [_less(scored) for scored in score_row(row, policy)]
+
+
+def _less(row: Row) -> Row:
+    if "item" not in row:  # a response that could not be read at all
+        row = {**row, "item": None, "text": None}
+    return {key: value for key, value in row.items() if key not in _ONLY_IN_RESPONSES}
+
+
+def rebuild_items(
+    run: Run,
+    processes: int = 1,
+    on_progress: Callable[[int], None] | None = None,
+    on_problem: Callable[[str], None] | None = None,
+) -> Totals:
+    """Write `items.jsonl` anew from `responses.jsonl`; the old one stays until the new one is whole.
+
+    Args:
+        run: the run; it must have stored answers.
+        processes: how many processes score.
+        on_progress: called with the number of answers scored so far.
+        on_problem: called with a line that names a bad line of the file, and why.
+
+    Raises:
+        DataError: the run has no stored answers, or the folder cannot be written.
+    """
+    if run.responses is None:
+        raise DataError(f"{run.items} has no {RESPONSES} beside it: there is nothing to score again.")
+    part = run.items.with_name(run.items.name + ".part")
+    totals = Totals()
+    transform = partial(items_of, policy=run.policy)
+    try:
+        with run.responses.open("rb") as source, part.open("wb") as target:
+            for block in process_lines(source, transform, processes):
+                target.write(block.output)
+                totals += block.totals
+                for problem in block.problems:
+                    if on_problem:
+                        on_problem(f"{run.responses}:{problem.line}: {problem.reason}")
+                if on_progress:
+                    on_progress(totals.received)
+        part.replace(run.items)
+    except OSError as error:
+        raise DataError(f"{error.filename or run.folder}: {error.strerror}") from error
+    return totals
+
+
+def read_items(run: Run) -> Iterator[Row]:
+    """The scored rows of a run, in order.
+
+    Raises:
+        DataError: a bad line, named by file and line.
+    """
+    return read_jsonl(run.items)
