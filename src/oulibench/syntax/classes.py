@@ -1,0 +1,142 @@
+"""What Italian verbs and nouns are by class: the lexical knowledge that voice and constituent order rest on.
+
+The data stands in `data/it/syntax/`: `verb_classes.tsv`, `noun_classes.tsv` and `words.toml` (closed classes). The list
+of verbs whose perfect takes *essere* is the lexicon's.
+
+Verb classes (one verb may have several):
+
+- `pronominal`: with a reflexive clitic it is a pronominal verb whatever its subject (*accorgersi*, *trasferirsi*);
+- `middle`: with a reflexive clitic and an inanimate subject the subject changes by itself (*la porta si apre*);
+- `reflexive`: people do it to themselves or to one another (*lavarsi*, *incontrarsi*);
+- `passive`: *si* with it is passive or impersonal unless something speaks for a reflexive (*si vendono case*);
+- `impersonal`: without a subject *si* is impersonal (*si va*);
+- `dative`: intransitive, but reciprocal in the plural (*ci telefoniamo*);
+- `locative`: *ci* and *vi* beside it are places or things, not persons (*ci andiamo*, *ci pensiamo noi*);
+- `labile`: takes *essere* without an object and *avere* with one (*è finito*, *ha finito il lavoro*);
+- `psych`: its object feels (*la notizia spaventa il bambino*);
+- `affect`: forces of nature and events are good subjects of it (*il fulmine colpì la casa*).
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from oulibench.syntax.tree import Token
+
+ANIMACY: Mapping[str, float] = {
+    "person": 1.0,
+    "name": 1.0,
+    "animal": 0.9,
+    "group": 0.6,
+    "force": 0.05,
+    "place": -0.3,
+    "thing": -0.8,
+    "time": -0.9,
+}
+"""How likely a class acts rather than is acted upon, from -1 to 1."""
+UNKNOWN_NAME, UNKNOWN_PRONOUN, UNKNOWN_NOUN = 0.6, 0.0, -0.5
+"""The same for a word of no known class: a name is rather a person, a noun rather a thing."""
+
+
+def fold(form: str) -> str:
+    """The form in lower case with a plain apostrophe."""
+    return form.lower().replace("’", "'")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The closed classes of `words.toml`; pronouns and clitics by form, with person and number ("" where open)."""
+
+    modals: frozenset[str]
+    light_verbs: frozenset[str]
+    lost: frozenset[str]
+    collectives: frozenset[str]
+    determiners_singular: frozenset[str]
+    determiners_plural: frozenset[str]
+    nominative: frozenset[str]
+    accusative: frozenset[str]
+    persons: frozenset[str]
+    pronouns: Mapping[str, tuple[str, str]]
+    reflexive_clitics: Mapping[str, tuple[str, str]]
+    noun_endings: Mapping[str, str]
+
+
+def _read(name: str) -> str:
+    return files("oulibench").joinpath("data", "it", *name.split("/")).read_text(encoding="utf-8")
+
+
+@cache
+def _words() -> Words:
+    raw = tomllib.loads(_read("syntax/words.toml"))
+
+    def listed(name: str) -> frozenset[str]:
+        return frozenset(raw[name])
+
+    def person_number(name: str) -> Mapping[str, tuple[str, str]]:
+        return {form: (value.partition(" ")[0], value.partition(" ")[2]) for form, value in raw[name].items()}
+
+    return Words(
+        modals=listed("modals"),
+        light_verbs=listed("light_verbs"),
+        lost=listed("lost"),
+        collectives=listed("collectives"),
+        determiners_singular=listed("determiners_singular"),
+        determiners_plural=listed("determiners_plural"),
+        nominative=listed("nominative"),
+        accusative=listed("accusative"),
+        persons=listed("persons"),
+        pronouns=person_number("pronouns"),
+        reflexive_clitics=person_number("reflexive_clitics"),
+        noun_endings=dict(sorted(raw["noun_endings"].items(), key=lambda item: -len(item[0]))),
+    )
+
+
+WORDS = _words()
+
+
+@cache
+def _table(name: str) -> Mapping[str, str]:
+    rows = (line.split("\t") for line in _read(name).splitlines() if line and not line.startswith("#"))
+    return {row[0]: row[1] if len(row) > 1 else "" for row in rows}
+
+
+@cache
+def verb_classes(lemma: str) -> frozenset[str]:
+    """The classes of a verb (see the module); empty for a verb without any."""
+    found = _table("syntax/verb_classes.tsv").get(lemma, "")
+    return frozenset(found.split(",")) if found else frozenset()
+
+
+@cache
+def takes_essere(lemma: str) -> bool:
+    """Whether the verb's perfect takes *essere* and the verb no object (*arrivare*; not *finire*, which is labile)."""
+    return lemma in _table("lexicon/essere_verbs.tsv") and "labile" not in verb_classes(lemma)
+
+
+def noun_class(token: Token) -> str:
+    """`person`, `name`, `animal`, `group`, `force`, `place`, `thing` or `time`; "" where nothing is known."""
+    if token.upos == "PRON":
+        form = fold(token.form)
+        return "person" if form in WORDS.pronouns or form in WORDS.accusative or form in WORDS.persons else ""
+    known = _table("syntax/noun_classes.tsv")
+    if token.upos == "PROPN":
+        return known.get(token.form) or known.get(token.form.lower()) or ""
+    return known.get(token.form.lower()) or known.get(token.form) or _class_of(token.lemma.lower())
+
+
+@cache
+def _class_of(lemma: str) -> str:
+    found = _table("syntax/noun_classes.tsv").get(lemma)
+    if found:
+        return found
+    return next((of for ending, of in WORDS.noun_endings.items() if lemma.endswith(ending)), "")
+
+
+def animacy(token: Token) -> float:
+    """How likely the noun acts, from -1 (a thing) to 1 (a person)."""
+    found = noun_class(token)
+    if found:
+        return ANIMACY[found]
+    return {"PROPN": UNKNOWN_NAME, "PRON": UNKNOWN_PRONOUN}.get(token.upos, UNKNOWN_NOUN)
