@@ -25,12 +25,15 @@ class Policy:
             (the default) accepts it in a sentence and rejects it as a lone word.
         min_words: the length gate: a text of fewer orthographic words is flagged `degenerate` and does not pass. 0 (the
             default) asks for no gate.
+        parser: what analyses syntax: `bundled`, `stanza`, or `udpipe:` and the path of a model. Chosen by the caller,
+            never by a row.
     """
 
     words: WordPolicy = "orthographic"
     acrostic: AcrosticPolicy = "words"
     names: NamesPolicy | None = None
     min_words: int = 0
+    parser: str = "bundled"
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any] | None) -> Policy:
@@ -68,6 +71,9 @@ def _build(given: Mapping[str, Any]) -> Policy:
         if key == "min_words":
             if not isinstance(value, int) or isinstance(value, bool) or value < 0:
                 raise PolicyError(f"The policy min_words is a whole number from 0, not {value!r}.")
+        elif key == "parser":
+            if not isinstance(value, str) or not (value in ("bundled", "stanza") or value.startswith("udpipe:")):
+                raise PolicyError(f"The parser is bundled, stanza or udpipe:MODEL_FILE, not {value!r}.")
         elif value not in _CHOICES[key] and not (key == "names" and value is None):
             raise PolicyError(f"The policy {key!r} is one of {', '.join(_CHOICES[key])}; not {value!r}.")
     return replace(DEFAULT_POLICY, **given)

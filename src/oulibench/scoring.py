@@ -7,14 +7,18 @@ the totals say how many there were.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from oulibench.constraints import AnyConstraint, get_constraint
-from oulibench.errors import DataError, OuLiBenchError, TargetError
+from oulibench.errors import DataError, OuLiBenchError, PolicyError, TargetError
 from oulibench.jsonl import Row, dump_line, parse_line
 from oulibench.policy import DEFAULT_POLICY, Policy
+from oulibench.text import normalise, without_list_mark
 from oulibench.verdict import FIELDS, Verdict
 
 if TYPE_CHECKING:
@@ -46,7 +50,50 @@ def score(rows: Iterable[Mapping[str, Any]]) -> list[Row]:
     `item` (its number, from 1) and `text`; a response without items gives one row with `item` null and the reading's
     status. Unknown fields pass through; `response` itself is not repeated on every item. `policy` is honoured.
     """
-    return [scored for row in rows for scored in score_row(row)]
+    return [scored for block in _batched(rows) for results in score_block(block) for scored in results]
+
+
+def _batched(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    remaining = iter(rows)
+    while block := list(islice(remaining, BLOCK_LINES)):
+        yield block
+
+
+def score_block(rows: Sequence[Mapping[str, Any]], policy: Mapping[str, Any] | None = None) -> list[list[Row]]:
+    """`score_row` on each row, with the texts that need a parser parsed many at a time."""
+    results: list[list[Row]] = []
+    start = 0
+    contents: list[str] = []
+    parser = str((policy or {}).get("parser", DEFAULT_POLICY.parser))
+    for end, row in enumerate(rows, 1):
+        contents.extend(_contents_to_parse(row, policy))
+        if contents and (len(contents) >= _PARSED_AT_ONCE or end == len(rows)):
+            _parse_ahead(contents, parser)
+            results.extend(score_row(r, policy) for r in rows[start:end])
+            start, contents = end, []
+    results.extend(score_row(row, policy) for row in rows[start:])
+    return results
+
+
+_PARSED_AT_ONCE: Final = 512  # well below the number of parses that are remembered
+
+
+def _contents_to_parse(row: Mapping[str, Any], policy: Mapping[str, Any] | None) -> list[str]:
+    try:
+        constraint, conventions = _task_and_policy(row, policy)
+        if not constraint.parses(conventions):
+            return []
+        texts = [row["text"]] if "text" in row else [item.text for item in read_row(row).items]
+        return [without_list_mark(normalise(text)) for text in texts]
+    except Exception:  # whatever is wrong with the row, scoring it will say
+        return []
+
+
+def _parse_ahead(contents: list[str], parser: str) -> None:
+    from oulibench.syntax import analyse_many  # loads the parser's runtime
+
+    with suppress(Exception):  # the text that breaks the parser fails by itself, when it is scored
+        analyse_many(contents, parser)
 
 
 def score_row(row: Mapping[str, Any], policy: Mapping[str, Any] | None = None) -> list[Row]:
@@ -95,8 +142,10 @@ def _task_and_policy(row: Mapping[str, Any], defaults: Mapping[str, Any] | None)
     if "task" not in row:
         raise DataError('The row has no "task".')
     policy = row.get("policy") or {}
-    if defaults and isinstance(policy, Mapping):
-        policy = {**defaults, **policy}
+    if isinstance(policy, Mapping):
+        if "parser" in policy:
+            raise PolicyError("The parser is chosen by whoever scores (--parser), not by a row.")
+        policy = {**(defaults or {}), **policy}
     return get_constraint(row["task"]), Policy.from_mapping(policy) if policy else DEFAULT_POLICY
 
 
@@ -203,30 +252,34 @@ class ScoredBlock:
     problems: tuple[Problem, ...]
 
 
-Transform = Callable[[Row], list[Row]]
+Transform = Callable[[Sequence[Row]], list[list[Row]]]
+"""Rows → for each, the rows that it becomes."""
 
 
-def process_block(lines: list[tuple[int, bytes]], transform: Transform = score_row) -> ScoredBlock:
-    """`transform` each numbered line's row; lines that are no rows are problems and give no output."""
+def process_block(lines: list[tuple[int, bytes]], transform: Transform = score_block) -> ScoredBlock:
+    """`transform` the numbered lines' rows; lines that are no rows are problems and give no output."""
     output: list[bytes] = []
     problems: list[Problem] = []
-    scored = rows = passed = 0
+    numbers: list[int] = []
+    rows: list[Row] = []
     for number, line in lines:
         try:
-            row = parse_line(line)
+            rows.append(parse_line(line))
+            numbers.append(number)
         except DataError as error:
             problems.append(Problem(number, str(error)))
-            continue
-        results = transform(row)
+    scored = written = passed = 0
+    for number, results in zip(numbers, transform(rows), strict=True):
         failure = next((r["reason"] for r in results if r.get("status") == SCORING_FAILED), None)
         if failure is None:
             scored += 1
         else:
             problems.append(Problem(number, failure))
-        rows += len(results)
+        written += len(results)
         passed += sum(r.get("passed") is True for r in results)
         output.extend(map(dump_line, results))
-    totals = Totals(len(lines), scored, len(lines) - scored, rows, passed)
+    problems.sort(key=attrgetter("line"))
+    totals = Totals(len(lines), scored, len(lines) - scored, written, passed)
     return ScoredBlock(b"".join(output), totals, tuple(problems))
 
 
@@ -250,7 +303,7 @@ def _blocks(source: BinaryIO) -> Iterator[list[tuple[int, bytes]]]:
         yield block
 
 
-def process_lines(source: BinaryIO, transform: Transform = score_row, processes: int = 1) -> Iterator[ScoredBlock]:
+def process_lines(source: BinaryIO, transform: Transform = score_block, processes: int = 1) -> Iterator[ScoredBlock]:
     """`transform` the rows of a JSONL stream, block by block and in order, over one process or several.
 
     Memory is bounded: no more than a few blocks are read ahead. Should a worker process die, its block is tried again

@@ -12,7 +12,7 @@ Word (`orthographic`, the default policy)
 Word (`graphic`)
     What stands between white space, provided it holds a letter or a digit.
 Word (`syntactic`, `profiling`)
-    Universal Dependencies words, without and with punctuation: they need a parser (`oulibench.syntax`).
+    Universal Dependencies words, without and with punctuation; a parser finds them (`oulibench.syntax`).
 Letter
     What is left of a character once case and accents are folded away (*È* → *e*): the convention of Italian puzzles.
 Character
@@ -182,17 +182,6 @@ def word_spans(text: str) -> list[Word]:
 def graphic_words(text: str) -> list[str]:
     """What stands between white space in normalised `text` and holds a letter or a digit."""
     return [chunk for chunk in text.split() if _HAS_LETTER_OR_DIGIT.search(chunk)]
-
-
-def count_words(text: str, policy: WordPolicy = "orthographic") -> int:
-    """Number of words of normalised `text` under a counting policy; `syntactic` and `profiling` run the parser."""
-    if policy == "orthographic":
-        return len(words(text))
-    if policy == "graphic":
-        return len(graphic_words(text))
-    from oulibench.syntax.counting import count_parsed_words  # loads the parser's runtime
-
-    return count_parsed_words(text, policy)
 
 
 # --- letters -----------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from oulibench.cli.lines import process_file
 from oulibench.cli.options import add_jobs_option
-from oulibench.responses.rows import extract_row
+from oulibench.responses.rows import extract_block
 
 if TYPE_CHECKING:
     from oulibench.cli.options import Subparsers
@@ -37,4 +37,4 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    return process_file(args, extract_row, done="read")
+    return process_file(args, extract_block, done="read")

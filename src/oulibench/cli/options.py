@@ -31,11 +31,14 @@ def add_policy_options(parser: argparse.ArgumentParser) -> None:
         help="capitalised words that no lexicon knows (default: accepted in sentences, rejected as a lone word)",
     )
     group.add_argument("--min-words", type=int, metavar="N", help="length gate: shorter texts do not pass")
+    group.add_argument(
+        "--parser", metavar="P", help="what analyses syntax: bundled, stanza or udpipe:MODEL_FILE (default: bundled)"
+    )
 
 
 def policy_of(args: argparse.Namespace) -> dict[str, Any]:
     """The policy keys that were given as options."""
-    given = {key: getattr(args, key) for key in ("words", "acrostic", "names", "min_words")}
+    given = {key: getattr(args, key) for key in ("words", "acrostic", "names", "min_words", "parser")}
     return {key: value for key, value in given.items() if value is not None}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from oulibench.cli.lines import process_file
 from oulibench.cli.options import add_jobs_option, add_policy_options, policy_of
-from oulibench.scoring import score_row
+from oulibench.scoring import score_block
 
 if TYPE_CHECKING:
     from oulibench.cli.options import Subparsers
@@ -42,4 +42,4 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    return process_file(args, partial(score_row, policy=policy_of(args)), done="scored")
+    return process_file(args, partial(score_block, policy=policy_of(args)), done="scored")

@@ -20,6 +20,8 @@ AnyConstraint = Constraint[Any]
 _BUILT_IN: Final[dict[str, str]] = {
     "word_length": "oulibench.constraints.word_length:WordLength",
     "char_length": "oulibench.constraints.char_length:CharLength",
+    "voice": "oulibench.constraints.voice:Voice",
+    "word_order": "oulibench.constraints.word_order:WordOrder",
     "lipogram": "oulibench.constraints.lipogram:Lipogram",
     "inverse_lipogram": "oulibench.constraints.inverse_lipogram:InverseLipogram",
     "tautogram": "oulibench.constraints.tautogram:Tautogram",

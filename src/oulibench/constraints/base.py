@@ -142,7 +142,7 @@ class Constraint(ABC, Generic[TargetT]):
         """
         wanted = self.parse_target(target)
         normal = normalise(text)
-        content = without_list_mark(normal)
+        content = without_list_mark(normal)  # what `parse_ahead` parses, too
         if _LATIN_LETTER.search(content):
             found = self._judge(content, wanted, policy)
             if policy.min_words:
@@ -163,6 +163,10 @@ class Constraint(ABC, Generic[TargetT]):
             found.flags,
             self.signature(policy),
         )
+
+    def parses(self, policy: Policy = DEFAULT_POLICY) -> bool:
+        """Whether the verdict rests on a parse; many texts are then better parsed in one go (`parse_ahead`)."""
+        return False
 
     @abstractmethod
     def _judge(self, content: str, target: TargetT, policy: Policy) -> Judgement:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from oulibench.constraints.base import Constraint, Judgement, number, parse_count, ratio
-from oulibench.policy import Policy
-from oulibench.text import count_words
+from oulibench.policy import DEFAULT_POLICY, Policy
+from oulibench.text import graphic_words, words
 
 
 class WordLength(Constraint[int]):
@@ -26,8 +26,11 @@ class WordLength(Constraint[int]):
     def _template_values(self, target: int) -> dict[str, Any]:
         return {"target": target, "words": "1 parola" if target == 1 else f"{target} parole"}
 
+    def parses(self, policy: Policy = DEFAULT_POLICY) -> bool:
+        return policy.words in ("syntactic", "profiling")
+
     def _judge(self, content: str, target: int, policy: Policy) -> Judgement:
-        found = count_words(content, policy.words)
+        found = _count(content, policy)
         if found == target:
             return Judgement(True, 1.0, found, f"It has {number(found, 'word')}, as asked.")
         return Judgement(
@@ -38,9 +41,18 @@ class WordLength(Constraint[int]):
         return super()._judge_wordless(content)._replace(measured=0)
 
     def _components(self, policy: Policy) -> dict[str, str]:
-        if policy.words in ("orthographic", "graphic"):
+        if not self.parses(policy):
             return {}
-        from oulibench.syntax.parser import get_parser  # loads the parser's runtime
+        from oulibench.syntax import parser_signature
 
-        parser = get_parser()
-        return {"parser": f"{parser.name}-{parser.version}"}
+        return {"parser": parser_signature(policy.parser)}
+
+
+def _count(content: str, policy: Policy) -> int:
+    if policy.words == "orthographic":
+        return len(words(content))
+    if policy.words == "graphic":
+        return len(graphic_words(content))
+    from oulibench.syntax import analyse, count_parsed_words  # loads the parser's runtime
+
+    return count_parsed_words(analyse(content, policy.parser), policy.words)

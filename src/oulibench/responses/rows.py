@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from oulibench.errors import DataError
@@ -21,3 +21,8 @@ def extract_row(row: Mapping[str, Any]) -> list[Row]:
         return [{**row, "items": [], "status": failed["status"], "steps": [], "reason": failed["reason"]}]
     items = [item.text for item in reading.items]
     return [{**row, "items": items, "status": reading.status, "steps": list(reading.steps)}]
+
+
+def extract_block(rows: Sequence[Mapping[str, Any]]) -> list[list[Row]]:
+    """`extract_row` on each row."""
+    return [extract_row(row) for row in rows]
