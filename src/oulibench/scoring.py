@@ -112,7 +112,7 @@ def score_row(row: Mapping[str, Any], policy: Mapping[str, Any] | None = None) -
             raise DataError('The row has neither "text" nor "response".')
         return [{**row, "status": OK, **constraint.check(row["text"], target, conventions).fields()}]
     except Exception as error:  # fails closed: one bad row must not take the others with it
-        return [failed_row(row, error)]
+        return [failed_row(row if "text" in row else {**row, "item": None, "text": None}, error)]
 
 
 def failed_row(row: Mapping[str, Any], error: Exception) -> Row:
