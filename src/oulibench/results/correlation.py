@@ -51,3 +51,48 @@ def spearman(requested: Sequence[float], obtained: Sequence[float]) -> Coefficie
 def need(module: str, purpose: str) -> MissingExtraError:
     """The error for a library of the extra `report` that is not installed."""
     return MissingExtraError(f"{purpose} needs {module}: pip install 'oulibench[report]'")
+
+
+@dataclass(frozen=True, slots=True)
+class LengthFit:
+    """How the obtained lengths follow the requested ones.
+
+    Attributes:
+        items: Spearman's rho over all items.
+        means: Spearman's rho over the mean length obtained for each requested one.
+        mean_error: mean of obtained − requested (negative: too short).
+        mean_absolute_error: mean of |obtained − requested|.
+        slope: of the least-squares line of obtained on requested length (1 follows the request); None where only one
+            length was asked for.
+    """
+
+    items: Coefficient
+    means: Coefficient
+    mean_error: float | None
+    mean_absolute_error: float | None
+    slope: float | None
+
+
+def length_fit(requested: Sequence[float], obtained: Sequence[float]) -> LengthFit:
+    """The fit of the items of a quantitative task."""
+    import numpy as np
+
+    wanted, found = np.asarray(requested, dtype=float), np.asarray(obtained, dtype=float)
+    if not len(wanted):
+        nothing = spearman([], [])
+        return LengthFit(nothing, nothing, None, None, None)
+    targets = np.unique(wanted)
+    means = [float(found[wanted == t].mean()) for t in targets]
+    slope = None
+    if len(targets) > 1:
+        from scipy.stats import linregress
+
+        slope = float(linregress(wanted, found).slope)
+    errors = found - wanted
+    return LengthFit(
+        spearman(requested, obtained),
+        spearman([float(t) for t in targets], means),
+        float(errors.mean()),
+        float(np.abs(errors).mean()),
+        slope,
+    )

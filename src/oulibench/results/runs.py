@@ -7,7 +7,7 @@ A folder holds `responses.jsonl` (the stored answers), `run.json` (the settings)
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from oulibench.errors import DataError
 from oulibench.jsonl import Row, read_jsonl
-from oulibench.scoring import Totals, process_lines, score_row, unjudged
+from oulibench.scoring import Totals, process_lines, score_block, unjudged
 
 RESPONSES: Final = "responses.jsonl"
 ITEMS: Final = "items.jsonl"
@@ -81,19 +81,25 @@ def _read_settings(path: Path) -> dict[str, Any]:
     return settings
 
 
-def items_of(row: Mapping[str, Any], policy: Mapping[str, Any] | None = None) -> list[Row]:
-    """The item rows of one row of `responses.jsonl`; never raises.
+def items_of(rows: Sequence[Mapping[str, Any]], policy: Mapping[str, Any] | None = None) -> list[list[Row]]:
+    """The item rows of each row of `responses.jsonl`; never raises.
 
     A call that the provider failed gives one row `no_response`, with `error` kept.
     """
-    base = {key: value for key, value in row.items() if key not in _ONLY_IN_RESPONSES}
-    if row.get("error") and not row.get("response"):
-        reason = "The model gave no answer: the call failed."
-        return [{**base, "item": None, "text": None, "status": "no_response", **unjudged(reason)}]
-    return [_less(scored) for scored in score_row(row, policy)]
+    scored = iter(score_block([row for row in rows if not _call_failed(row)], policy))
+    return [[_unanswered(row)] if _call_failed(row) else [_item_row(r) for r in next(scored)] for row in rows]
 
 
-def _less(row: Row) -> Row:
+def _call_failed(row: Mapping[str, Any]) -> bool:
+    return bool(row.get("error")) and not row.get("response")
+
+
+def _unanswered(row: Mapping[str, Any]) -> Row:
+    reason = "The model gave no answer: the call failed."
+    return _item_row({**row, "item": None, "text": None, "status": "no_response", **unjudged(reason)})
+
+
+def _item_row(row: Row) -> Row:
     if "item" not in row:  # a response that could not be read at all
         row = {**row, "item": None, "text": None}
     return {key: value for key, value in row.items() if key not in _ONLY_IN_RESPONSES}

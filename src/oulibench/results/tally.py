@@ -6,6 +6,7 @@ small record per answer, because sentences of one answer are not independent: in
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -59,11 +60,30 @@ class Answer:
     status: str = OK
     truncated: bool = False
     error: bool = False
+    demonstrations: tuple[str, ...] = ()
 
-    @property
-    def pairing(self) -> tuple[str, int]:
-        """What the same request to another system, or with other demonstrations, has in common with this one."""
-        return f"{self.target!r}/{self.requested}", self.epoch
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One scored row, for measurements on texts and for people who want to read it.
+
+    Attributes:
+        answer: the number of its answer in the cell.
+        number: its number in the answer, from 1; None where the answer holds no item.
+        spans: start and end of each violation in `text`.
+    """
+
+    answer: int
+    number: int | None
+    text: str
+    status: str
+    passed: bool | None
+    formal: bool | None
+    score: float | None
+    measured: int | str | None
+    reason: str
+    flags: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
 
 
 @dataclass(slots=True)
@@ -73,6 +93,7 @@ class Cell:
     Attributes:
         requested, obtained, owner: target, measure and answer of every item of a quantitative task, in parallel.
         unique: for each different (target, text), whether its first occurrence passed.
+        items: the rows themselves, where they are kept.
         signatures: signature → number of items it decided.
     """
 
@@ -83,6 +104,7 @@ class Cell:
     obtained: array[float] = field(default_factory=lambda: array("d"))
     owner: array[int] = field(default_factory=lambda: array("l"))
     unique: dict[int, bool] = field(default_factory=dict)
+    items: list[Item] = field(default_factory=list)
     rows: int = 0
     repeated: int = 0
     seen: set[tuple[int, int | None]] = field(default_factory=set)
@@ -97,9 +119,11 @@ class Tally:
     answer whenever their item number does not rise.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, keep_items: bool = False) -> None:
+        self.keep_items = keep_items
         self.cells: dict[CellKey, Cell] = {}
         self._answers: dict[tuple[CellKey, str, int], Answer] = {}
+        self._demonstrations: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._anonymous = 0
         self._last_item = 0
 
@@ -119,6 +143,8 @@ class Tally:
             cell.repeated += 1
         cell.seen.add(seen)
         text = row.get("text")
+        if self.keep_items:
+            cell.items.append(_item(row, answer.number, item, status))
         if text is None and row.get("passed") is None:
             answer.status = status
             if status == SCORING_FAILED:
@@ -162,9 +188,15 @@ class Tally:
                 _whole(row.get("n")),
                 truncated=row.get("truncated") is True,
                 error=bool(row.get("error")),
+                demonstrations=self._shared_demonstrations(row.get("demonstrations")),
             )
             cell.answers.append(answer)
         return answer
+
+    def _shared_demonstrations(self, given: object) -> tuple[str, ...]:
+        """The ids as one tuple that all answers with the same demonstrations share."""
+        ids = tuple(str(i) for i in given) if isinstance(given, list) else ()
+        return self._demonstrations.setdefault(ids, ids)
 
     @staticmethod
     def _measure(cell: Cell, answer: Answer, row: Mapping[str, Any]) -> None:
@@ -185,6 +217,30 @@ def tally(rows: Iterable[Mapping[str, Any]]) -> dict[CellKey, Cell]:
     for row in rows:
         counted.add(row, str(row.get("model") or UNNAMED))
     return counted.cells
+
+
+def _item(row: Mapping[str, Any], answer: int, number: int | None, status: str) -> Item:
+    """The row without what its cell and answer know already; tolerant, for rows come from files."""
+    text, measured, score = row.get("text"), row.get("measured"), row.get("score")
+    passed, formal = row.get("passed"), row.get("formal")
+    violations, flags = row.get("violations"), row.get("flags")
+    return Item(
+        answer=answer,
+        number=number,
+        text=text if isinstance(text, str) else "",
+        status=sys.intern(status),
+        passed=passed if isinstance(passed, bool) else None,
+        formal=formal if isinstance(formal, bool) else None,
+        score=float(score) if isinstance(score, int | float) else None,
+        measured=measured if isinstance(measured, int | str) else None,
+        reason=sys.intern(str(row.get("reason") or "")),
+        flags=tuple(sys.intern(str(f)) for f in flags) if isinstance(flags, list) else (),
+        spans=tuple(
+            (v["start"], v["end"])
+            for v in (violations if isinstance(violations, list) else ())
+            if isinstance(v, dict) and isinstance(v.get("start"), int) and isinstance(v.get("end"), int)
+        ),
+    )
 
 
 def family_of(task: str) -> str:
