@@ -16,8 +16,23 @@ from oulibench.results.tally import UNNAMED, Cell, CellKey, Tally
 
 # Settings that say what was asked and when, not how a model answers.
 _NOT_DECISIVE: Final = frozenset(
-    "format, created, finished, oulibench, tasks, shots, models, wording, wordings, requests, requests_sha256, "
-    "number_of_requests, max_connections, limit, status".split(", ")  # noqa: SIM905
+    {
+        "format",
+        "created",
+        "finished",
+        "oulibench",
+        "tasks",
+        "shots",
+        "models",
+        "wording",
+        "wordings",
+        "requests",
+        "requests_sha256",
+        "number_of_requests",
+        "max_connections",
+        "limit",
+        "status",
+    }
 )
 
 Part = tuple[int, str, str]
