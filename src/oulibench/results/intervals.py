@@ -96,7 +96,7 @@ def success_interval(answers: Sequence[Answer], settings: Settings, *name: objec
         return no_interval("one answer only: its sentences are not independent")
     if not passed.any() or (passed == items).all():
         return wilson(len(items) if passed.any() else 0, len(items), "wilson_answers")
-    return bootstrap_rates([(passed, items)], settings, *name)
+    return bootstrap_rates([(passed, items, 1.0)], settings, *name)
 
 
 def wilson(successes: int, trials: int, method: str) -> Interval:
@@ -109,41 +109,47 @@ def wilson(successes: int, trials: int, method: str) -> Interval:
     )
 
 
-def macro_interval(groups: Sequence[Sequence[Answer]], settings: Settings, *name: object) -> Interval:
-    """The interval of the mean of the groups' rates; answers are resampled within each group.
+def macro_interval(
+    groups: Sequence[Sequence[Answer]], weights: Sequence[float], settings: Settings, *name: object
+) -> Interval:
+    """The interval of the weighted mean of the groups' rates; answers are resampled within each group.
 
     A group with one answer cannot be resampled: its rate is held fixed, and the reason says so.
     """
-    pairs = [pair for group in groups if len((pair := counts(group))[1])]
-    if not pairs:
+    weighted = [(*counts(group), weight) for group, weight in zip(groups, weights, strict=True)]
+    if not weighted or any(not len(items) for _, items, _ in weighted):
         return no_interval("no items")
-    if all(len(items) == 1 for _, items in pairs):
+    if all(len(items) == 1 for _, items, _ in weighted):
         return no_interval("one answer per task: nothing to resample")
-    return bootstrap_rates(pairs, settings, *name)
+    return bootstrap_rates(weighted, settings, *name)
 
 
-def bootstrap_rates(pairs: Sequence[tuple[Numbers, Numbers]], settings: Settings, *name: object) -> Interval:
-    """BCa bootstrap of the mean over groups of sum(passed)/sum(items).
+def bootstrap_rates(groups: Sequence[tuple[Numbers, Numbers, float]], settings: Settings, *name: object) -> Interval:
+    """BCa bootstrap of the weighted sum over groups of sum(passed)/sum(items).
 
-    A group is two series, passed and items, with one value per answer.
+    A group is two series, passed and items, with one value per answer, and its weight.
     """
     import numpy as np
     from scipy.stats import bootstrap
 
-    fixed = [p.sum() / n.sum() for p, n in pairs if len(n) == 1]
-    free = [(p, n) for p, n in pairs if len(n) > 1]
+    constant = [(p, n, w) for p, n, w in groups if len(n) == 1 or not p.any() or (p == n).all()]
+    free = [(p, n, w) for p, n, w in groups if not (len(n) == 1 or not p.any() or (p == n).all())]
+    base = sum(w * p.sum() / n.sum() for p, n, w in constant)
+    if not free:
+        return no_interval("no variation between answers")
 
     def mean_rate(*drawn: Numbers, axis: int = -1) -> Any:
-        rates = [p[i].sum(axis=axis) / n[i].sum(axis=axis) for (p, n), i in zip(free, drawn, strict=True)]
-        total: Any = sum(fixed)
-        for one in rates:
-            total = total + one
-        return total / len(pairs)
+        total: Any = base
+        for (p, n, w), i in zip(free, drawn, strict=True):
+            total = total + w * p[i].sum(axis=axis) / n[i].sum(axis=axis)
+        return total
 
-    indices = [np.arange(len(n)) for _, n in free]
-    limits = _limits(bootstrap, indices, mean_rate, settings, generator(settings, *name))
-    reason = f"{len(fixed)} task(s) with one answer held fixed" if fixed else None
-    few = min(len(n) for _, n in free) < FEW_ANSWERS if len(free) == 1 else False
+    limits = _limits(
+        bootstrap, [np.arange(len(n)) for _, n, _ in free], mean_rate, settings, generator(settings, *name)
+    )
+    single = sum(len(n) == 1 for _, n, _ in groups)
+    reason = f"{single} task(s) with one answer held fixed" if single else None
+    few = len(groups) == 1 and len(groups[0][1]) < FEW_ANSWERS
     return Interval(*limits, "bootstrap", reason, few)
 
 
