@@ -15,9 +15,10 @@ from oulibench.version import __version__
 if TYPE_CHECKING:
     from oulibench.scoring import check, score
     from oulibench.syntax import parse, profile
-    from oulibench.verdict import Verdict, Violation
+    from oulibench.text import Word
+    from oulibench.verdict import Verdict
 
-__all__ = ["Verdict", "Violation", "__version__", "check", "parse", "profile", "score"]
+__all__ = ["Verdict", "Word", "__version__", "check", "parse", "profile", "score"]
 
 _WHERE = {
     "check": "oulibench.scoring",
@@ -25,7 +26,7 @@ _WHERE = {
     "parse": "oulibench.syntax",
     "profile": "oulibench.syntax",
     "Verdict": "oulibench.verdict",
-    "Violation": "oulibench.verdict",
+    "Word": "oulibench.text",
 }
 
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple, get_args
 
 from oulibench.errors import TextError
@@ -164,10 +165,15 @@ _FULL_WORD = re.compile(
     re.VERBOSE,
 )
 _HAS_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+# Words and single spaces, with nothing but closing punctuation: most sentences, and splitting them is quicker.
+_PLAIN_SENTENCE = re.compile(r"(?:[a-zA-ZÀ-ÖØ-öø-ÿ]++[,;:.!?]*+(?: |\Z))++")
+_CLOSING = ",;:.!?"
 
 
 def words(text: str) -> list[str]:
     """The orthographic words of normalised `text`, in order."""
+    if _PLAIN_SENTENCE.fullmatch(text):
+        return [word.rstrip(_CLOSING) for word in text.split()]
     if _NEEDS_FULL_PATTERN.search(text) is None:
         return _SIMPLE_WORD.findall(text)
     return [w.form for w in word_spans(text)]
@@ -223,6 +229,7 @@ def letters(text: str) -> str:
     return _NO_LETTERS.sub("", fold(text))
 
 
+@lru_cache(maxsize=65_536)
 def initial(word: str) -> str:
     """The folded first letter (or digit) of `word`; empty where it has none."""
     return letters(word)[:1]

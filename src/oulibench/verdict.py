@@ -5,16 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from oulibench.text import Word
+
 Measured = int | str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """A word that breaks the constraint: `given_text[start:end]` covers it in the text as it was given."""
-
-    word: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +21,7 @@ class Verdict:
             order, the initials, the letters; for letter constraints the number of offending words. None where nothing
             could be measured.
         formal: the letters alone fit, before lexicon, shortcuts and gates are looked at.
-        violations: the offending words, in order.
+        violations: the offending words, in order; `text[start:end]` covers each in the text as it was given.
         reason: one sentence for a person.
         flags: named observations, in alphabetical order (`word_shuffle`, `names`, `degenerate`, …).
         signature: what decided: task and its version, policies, tokenizer, lexicon, parser, package version.
@@ -38,7 +31,7 @@ class Verdict:
     score: float
     measured: Measured
     formal: bool
-    violations: tuple[Violation, ...]
+    violations: tuple[Word, ...]
     reason: str
     flags: tuple[str, ...]
     signature: str
@@ -50,7 +43,7 @@ class Verdict:
             "score": round(self.score, 6),
             "measured": self.measured,
             "formal": self.formal,
-            "violations": [{"word": v.word, "start": v.start, "end": v.end} for v in self.violations],
+            "violations": [{"word": v.form, "start": v.start, "end": v.end} for v in self.violations],
             "reason": self.reason,
             "flags": list(self.flags),
             "signature": self.signature,

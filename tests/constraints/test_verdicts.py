@@ -48,7 +48,7 @@ def test_golden_verdicts(case: dict[str, Any]) -> None:
         if field in case:
             assert getattr(verdict, field) == case[field], verdict
     if "violations" in case:
-        assert [v.word for v in verdict.violations] == case["violations"], verdict
+        assert [v.form for v in verdict.violations] == case["violations"], verdict
     if "flags" in case:
         assert list(verdict.flags) == case["flags"], verdict
 
@@ -70,7 +70,7 @@ def test_what_holds_for_every_text(task: str, text: str) -> None:
     assert verdict.reason.endswith(".")
     assert list(verdict.flags) == sorted(set(verdict.flags))
     for violation in verdict.violations:
-        assert normalise(text[violation.start : violation.end]).strip() == violation.word.strip()
+        assert normalise(text[violation.start : violation.end]).strip() == violation.form.strip()
     same = (unicodedata.normalize("NFD", text), unicodedata.normalize("NFC", text), text.replace("'", "’"))
     for variant in same:
         other = check(task, variant, target)

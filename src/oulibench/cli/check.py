@@ -74,7 +74,7 @@ def in_words(verdict: Verdict) -> str:
     if verdict.formal != verdict.passed:
         lines.append(f"the letters alone fit: {'yes' if verdict.formal else 'no'}")
     if verdict.violations:
-        lines.append("violations: " + ", ".join(f"{v.word} ({v.start}–{v.end})" for v in verdict.violations))
+        lines.append("violations: " + ", ".join(f"{v.form} ({v.start}–{v.end})" for v in verdict.violations))
     if verdict.flags:
         lines.append("flags: " + ", ".join(verdict.flags))
     lines.append(f"signature: {verdict.signature}")

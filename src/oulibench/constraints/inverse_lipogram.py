@@ -22,10 +22,10 @@ class InverseLipogram(Constraint[str]):
 
     def _judge(self, content: str, target: str, policy: Policy) -> Judgement:
         found = words(content)
-        missing = [i for i, word in enumerate(found) if target not in fold(word)]
+        missing = [i for i, word in enumerate(found) if target not in word and target not in fold(word)]
         if not missing:
             return Judgement(True, 1.0, 0, f"Every word holds the letter «{target}».")
-        offending = spans_of(content, missing)
+        offending = spans_of(content, found, missing)
         n = len(offending)
         return Judgement(
             False,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from oulibench.constraints.base import Constraint, Judgement, number, parse_letter, penalised_share, quote
+import re
+from collections.abc import Sequence
+
+from oulibench.constraints.base import Constraint, Judgement, number, parse_letter, penalised_share, quote, spans_of
 from oulibench.policy import Policy
-from oulibench.text import Word, fold, word_spans, words
+from oulibench.text import Word, fold, words
 
 
 class Lipogram(Constraint[str]):
@@ -22,7 +25,9 @@ class Lipogram(Constraint[str]):
         if target not in fold(content):
             return Judgement(True, 1.0, 0, f"No word holds the letter «{target}».")
         found = words(content)
-        offending = _as_read(content, [i for i, word in enumerate(found) if target in fold(word)])
+        offending = _as_read(
+            content, found, [i for i, word in enumerate(found) if target in word or target in fold(word)]
+        )
         if not offending:  # it stands in a symbol («™»), which is no letter
             return Judgement(True, 1.0, 0, f"No word holds the letter «{target}».")
         n = len(offending)
@@ -35,15 +40,21 @@ class Lipogram(Constraint[str]):
         )
 
 
-def _as_read(content: str, indices: list[int]) -> list[Word]:
+def _as_read(content: str, forms: Sequence[str], indices: Sequence[int]) -> list[Word]:
     """The words with these indices, each with the innocent elided form that it leans on: «c'è», where è offends."""
-    spans = word_spans(content)
-    offending = set(indices)
+    offending = spans_of(content, forms, indices)
+    if "'" not in content:
+        return offending
     named: list[Word] = []
-    for i in indices:
-        start, end = spans[i].start, spans[i].end
-        while i > 0 and i - 1 not in offending and spans[i - 1].end == start and spans[i - 1].form.endswith("'"):
-            i -= 1
-            start = spans[i].start
-        named.append(Word(content[start:end], start, end))
+    end_before = 0  # of the offending word before
+    for word in offending:
+        start = word.start
+        elided = _ELIDED_BEFORE.search(content, end_before, start)
+        if elided:
+            start = elided.start()
+        named.append(Word(content[start : word.end], start, word.end))
+        end_before = word.end
     return named
+
+
+_ELIDED_BEFORE = re.compile(r"[^\W_]+'\Z")

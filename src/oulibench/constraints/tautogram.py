@@ -24,7 +24,7 @@ class Tautogram(Constraint[str]):
         found = words(content)
         other = [i for i, word in enumerate(found) if initial(word) != target]
         if other:
-            offending = spans_of(content, other)
+            offending = spans_of(content, found, other)
             n = len(offending)
             does = "does" if n == 1 else "do"
             reason = f"{number(n, 'word')} {does} not begin with «{target}»: {quote(offending)}."
