@@ -21,12 +21,14 @@ class Anagram(Constraint[str]):
 
     def _judge(self, content: str, target: str, policy: Policy) -> Judgement:
         source, answer = letters(target), letters(content)
-        shortcut = self._shortcut(content, target)
         if Counter(source) != Counter(answer):
-            return self._other_letters(source, answer, content, target, shortcut)
-        if shortcut:
-            flag, reason = shortcut
-            return Judgement(False, 0.0, answer, reason, formal=True, flags=(flag,))
+            return self._other_letters(source, answer, content, target)
+        if answer == source:
+            reason = "It is the source itself: an anagram has the letters in another order."
+            return Judgement(False, 0.0, answer, reason, formal=True, flags=("same_letters",))
+        if _is_word_shuffle(target, content):
+            reason = "It only puts the source's words into another order."
+            return Judgement(False, 0.0, answer, reason, formal=True, flags=("word_shuffle",))
         vetting = vet_words(content, policy, lexicon_of(self.language))
         if vetting.unknown:
             return Judgement(
@@ -40,9 +42,7 @@ class Anagram(Constraint[str]):
             )
         return Judgement(True, 1.0, answer, f"It is an anagram of «{target}».{vetting.remark}", flags=vetting.flags)
 
-    def _other_letters(
-        self, source: str, answer: str, content: str, target: str, shortcut: tuple[str, str] | None
-    ) -> Judgement:
+    def _other_letters(self, source: str, answer: str, content: str, target: str) -> Judgement:
         wanted, found = Counter(source), Counter(answer)
         shared = (wanted & found).total()
         # Words carried over from the source are no anagram of them: they earn nothing.
@@ -55,16 +55,34 @@ class Anagram(Constraint[str]):
             if letters_
         ]
         reason = f"It does not use the letters of «{target}»: it {' and '.join(parts)}."
-        return Judgement(False, score, answer, reason, flags=(shortcut[0],) if shortcut else ())
-
-    def _shortcut(self, content: str, target: str) -> tuple[str, str] | None:
-        """A flag and a reason where the answer only looks like an anagram."""
-        source_words, answer_words = [[letters(w) for w in words(text)] for text in (target, content)]
-        if letters(content) == letters(target):
-            return "same_letters", "It is the source itself: an anagram has the letters in another order."
-        if sorted(source_words) == sorted(answer_words):
-            return "word_shuffle", "It only puts the source's words into another order."
-        return None
+        return Judgement(False, score, answer, reason)
 
     def _components(self, policy: Policy) -> dict[str, str]:
         return {"lexicon": lexicon_of(self.language).version}
+
+
+def _is_word_shuffle(source: str, answer: str) -> bool:
+    """Whether one text is the other's words in another order, written together or apart (*tre … cento*, *trecento*)."""
+    source_words, answer_words = ([letters(word) for word in words(text)] for text in (source, answer))
+    return _spells(letters(answer), Counter(source_words)) or _spells(letters(source), Counter(answer_words))
+
+
+def _spells(text: str, pieces: Counter[str]) -> bool:
+    """Whether `text` is the `pieces` one after the other, in some order, each used up."""
+    seen: set[frozenset[tuple[str, int]]] = set()
+    pending = [(0, pieces)]
+    while pending:
+        start, left = pending.pop()
+        if start == len(text):
+            return True
+        state = frozenset(left.items())  # what is left says how far the text is spelled
+        if state in seen or len(seen) > _MOST_STATES:
+            continue
+        seen.add(state)
+        pending.extend(
+            (start + len(piece), left - Counter((piece,))) for piece in left if text.startswith(piece, start)
+        )
+    return False
+
+
+_MOST_STATES = 10_000  # no sentence comes near; a hostile text must not take for ever
