@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from oulibench.cli.options import Subparsers
 
 _DESCRIPTION = """\
-Profile texts by the features of Profiling-UD, read off a Universal Dependencies analysis. FILE is a text, a CoNLL-U file
-(*.conllu: its trees are used as they are), a file of rows with "text" (*.jsonl) or a run folder. Texts give one value a
-feature; rows and runs give mean and standard deviation over their items, per model and task.
+Profile texts by the features of Profiling-UD, read off a Universal Dependencies analysis. FILE is a text, a CoNLL-U
+file (*.conllu: its trees are used as they are), a file of rows with "text" (*.jsonl) or a run folder. Texts give one
+value a feature; rows and runs give mean and standard deviation over their items, per model and task.
 """
 _EXAMPLE = """\
 examples:
