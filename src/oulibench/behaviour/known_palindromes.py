@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from oulibench.errors import TextError
+from oulibench.errors import DataError, TextError
 from oulibench.language import ITALIAN
 from oulibench.text import letters, normalise, without_list_mark
 
@@ -57,5 +57,8 @@ def _key(text: str) -> str:
 @cache
 def traditional() -> dict[str, str]:
     """The traditional palindromes: folded letters → as they are usually written."""
-    lines = (line.strip() for line in ITALIAN.data(FILE).read_text(encoding="utf-8").splitlines())
+    try:
+        lines = [line.strip() for line in ITALIAN.data(FILE).read_text(encoding="utf-8").splitlines()]
+    except OSError as error:
+        raise DataError(f"The list of traditional palindromes ({FILE}) cannot be read: {error}") from error
     return {_key(line): line for line in lines if line and not line.startswith("#")}

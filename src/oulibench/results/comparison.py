@@ -7,6 +7,7 @@ McNemar's exact one where each answer is one item, otherwise a permutation test 
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -84,7 +85,11 @@ def _holm(differences: Sequence[Difference]) -> list[Difference]:
     from statsmodels.stats.multitest import multipletests
 
     tested = [d for d in differences if d.p is not None]
-    corrected = iter(multipletests([d.p for d in tested], method="holm")[1] if tested else ())
+    if not tested:
+        return list(differences)
+    gc.freeze()  # statsmodels collects garbage on every call, which takes long when many rows are held
+    corrected = iter(multipletests([d.p for d in tested], method="holm")[1])
+    gc.unfreeze()
     return [replace(d, p_holm=float(next(corrected))) if d.p is not None else d for d in differences]
 
 

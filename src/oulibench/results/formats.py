@@ -47,10 +47,22 @@ def _is_numeric(column: Sequence[str]) -> bool:
 
 def markdown_table(header: Line, lines: Sequence[Line]) -> str:
     """A pipe table; text that would be markup is escaped."""
-    rows = [[markdown_escape(cell) for cell in line] for line in (header, *lines)]
+    rows = [
+        [_bold(cell) if isinstance(cell, Bold) else markdown_escape(cell) for cell in line] for line in (header, *lines)
+    ]
     right = [_is_numeric([line[i] for line in lines]) for i in range(len(header))]
     rule = ["--:" if r else "---" for r in right]
     return "\n".join("| " + " | ".join(row) + " |" for row in (rows[0], rule, *rows[1:])) + "\n"
+
+
+class Bold(str):
+    """A cell to be set in bold."""
+
+    __slots__ = ()
+
+
+def _bold(cell: str) -> str:
+    return f"**{markdown_escape(cell)}**"
 
 
 _MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]()#!|~<>&])")
@@ -78,3 +90,33 @@ def csv_safe(cell: object) -> object:
         return cell
     text = cell.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
     return "'" + text if text.lstrip(" \ufeff\u200b")[:1] in ("=", "+", "-", "@", "\t", "\r", "\n", "|", "＝") else text
+
+
+_LATEX: Final = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "ρ": r"$\rho$",
+    "−": r"$-$",
+    "–": "--",
+    "†": r"\textsuperscript{\dag}",
+    "°": r"\textsuperscript{\textdegree}",
+    "«": r"\guillemotleft{}",
+    "»": r"\guillemotright{}",
+}
+
+
+def latex_escape(text: str) -> str:
+    """`text` so that LaTeX sets it as it is. Letters beyond Latin need a font that has them."""
+    return "".join(_LATEX.get(character, character) for character in one_line(text))

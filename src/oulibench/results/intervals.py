@@ -3,7 +3,7 @@
 Sentences of one answer are not independent, so answers are resampled, not sentences: the bias-corrected and accelerated
 bootstrap (Efron 1987; `scipy.stats.bootstrap`) of passed/items over answers. Two cases have another answer:
 
-- one item per answer: items are independent, and the Wilson score interval is used (`statsmodels`);
+- one item per answer: items are independent, and the Wilson score interval is used;
 - every answer has the same extreme rate (nothing passed, or everything): resampling finds no variation, so the Wilson
   interval is taken with answers as observations, which is the cautious reading (all sentences of an answer alike).
 
