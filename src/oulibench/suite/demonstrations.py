@@ -1,0 +1,85 @@
+"""The examples of few-shot prompts: frozen data, chosen by their order in the file and known by id.
+
+There is no sampling, so no seed decides which examples a model sees, and the same examples in every run make copying
+measurable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from oulibench.constraints import get_constraint
+from oulibench.errors import DataError, OuLiBenchError
+from oulibench.jsonl import Row, parse_line
+from oulibench.language import ITALIAN, Language
+from oulibench.text import letters, normalise
+
+
+@dataclass(frozen=True, slots=True)
+class Demonstration:
+    """A text that satisfies its task for its target, shown to a model as an example.
+
+    Attributes:
+        id: the name it is known by, unique in its task.
+        target: the target in its canonical form.
+    """
+
+    id: str
+    task: str
+    target: int | str | None
+    text: str
+
+
+def demonstrations(task: str, target: object, shots: int, language: Language = ITALIAN) -> tuple[Demonstration, ...]:
+    """The first `shots` demonstrations of a task for a target, in their frozen order.
+
+    Raises:
+        UnknownTaskError, TargetError: there is no such task, or the target fits it not.
+        ValueError: `shots` is negative.
+        DataError: there are fewer; the message says how many.
+    """
+    if shots < 0:
+        raise ValueError(f"The number of demonstrations is at least 0, not {shots}.")
+    wanted = get_constraint(task).parse_target(target)
+    if shots == 0:
+        return ()
+    there = _by_target(task, language).get(wanted, ())
+    if len(there) < shots:
+        about = f"the target {wanted!r} of {task}" if wanted is not None else task
+        raise DataError(f"There are {len(there)} demonstrations for {about}, fewer than the {shots} asked for.")
+    return there[:shots]
+
+
+@cache
+def _by_target(task: str, language: Language) -> dict[int | str | None, tuple[Demonstration, ...]]:
+    name = f"demonstrations/{task}.jsonl"
+    source = language.data("demonstrations", f"{task}.jsonl")
+    if not source.is_file():
+        return {}
+    grouped: dict[int | str | None, list[Demonstration]] = {}
+    ids: set[str] = set()
+    for number, line in enumerate(source.read_bytes().splitlines(), 1):
+        if line.strip():
+            try:
+                demonstration = _read(parse_line(line), task)
+            except OuLiBenchError as error:
+                raise DataError(f"{name}:{number}: {error}") from error
+            if demonstration.id in ids:
+                raise DataError(f"{name}:{number}: the id {demonstration.id!r} stands there twice.")
+            ids.add(demonstration.id)
+            grouped.setdefault(demonstration.target, []).append(demonstration)
+    return {target: tuple(found) for target, found in grouped.items()}
+
+
+def _read(row: Row, task: str) -> Demonstration:
+    if missing := [key for key in ("id", "task", "target", "text") if key not in row]:
+        raise DataError(f"a demonstration has no {', '.join(missing)}")
+    if row["task"] != task or not isinstance(row["text"], str) or not row["text"].strip():
+        raise DataError(f"it is no demonstration with a text for {task}")
+    return Demonstration(str(row["id"]), task, get_constraint(task).parse_target(row["target"]), row["text"])
+
+
+def overlaps(demonstration: Demonstration, target: object) -> bool:
+    """Whether a demonstration is the text that the model is asked to work on, letter for letter."""
+    return isinstance(target, str) and letters(normalise(target)) == letters(normalise(demonstration.text))
