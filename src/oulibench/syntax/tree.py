@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from oulibench.errors import DataError
+
 UPOS = (
     "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM",
     "VERB", "X",
@@ -16,7 +18,7 @@ UPOS = (
 _UPOS = frozenset(UPOS) | {"_"}
 
 
-class ConlluError(ValueError):
+class ConlluError(DataError):
     """A line that is no CoNLL-U; the message names the file, the line and what is wrong."""
 
 
@@ -31,8 +33,8 @@ class LabelScores(Protocol):
         """Natural logarithm of P(head | dependent)."""
         ...
 
-    def selection(self, noun: int, verb: int) -> float:
-        """Log-odds that `noun` is rather the subject than the object of `verb`, blind to the order of the two."""
+    def selection(self, noun: int, verb: int) -> float | None:
+        """Log-odds that `noun` is rather the subject than the object of `verb`, blind to their order; or None."""
         ...
 
 
