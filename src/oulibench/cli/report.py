@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oulibench.cli import EXIT_FAILED, EXIT_OK
 from oulibench.cli.options import add_jobs_option, jobs_of
+from oulibench.errors import DataError
 from oulibench.results.runs import Run, open_run, read_items, rebuild_items
 from oulibench.results.store import terminal, write_results
 from oulibench.results.table import bookkeeping, results_of
@@ -19,14 +21,21 @@ if TYPE_CHECKING:
     from oulibench.cli.options import Subparsers
 
 _DESCRIPTION = """\
-Build the table of one or more runs out of their stored answers. Nobody is asked anything: answers are read and checked
-again (items.jsonl, results.json, results.md and results.csv in the run folder are written anew).
+Build the tables, the figures and the page of one or more runs out of their stored answers. Nobody is asked anything:
+answers are read and checked again (items.jsonl, results.json, results.md and results.csv in each run folder are written
+anew), and the report goes into a folder of its own: report.html (opens from disk, needs no network), report.json (every
+number), tables/ (Markdown, CSV, LaTeX), figures/ (SVG, PDF), items.parquet (the rows).
+
+A model that stands in several runs with other settings is shown once per run; nothing is averaged over them.
 """
 _EXAMPLE = """\
 examples:
-  $ oulibench report runs/quick
-  $ oulibench report scored.jsonl            # a file that «oulibench score» wrote
+  $ oulibench report runs/quick                        # → runs/quick/report/report.html
+  $ oulibench report runs/a runs/b -o paper --language it --intervals
+  $ oulibench report --table runs/quick                # the table alone, without the extra «report»
+  $ oulibench report scored.jsonl -o out               # a file that «oulibench score» wrote
 """
+_PROBLEMS_SHOWN = 20
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -38,16 +47,81 @@ def add_parser(subparsers: Subparsers) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("runs", metavar="DIR", nargs="+", type=Path, help="run folders, or files of scored rows")
+    parser.add_argument("-o", "--out", metavar="DIR", type=Path, help="where the report goes (default: DIR/report)")
+    parser.add_argument("--table", action="store_true", help="only the table: no page, no figures, no statistics")
     parser.add_argument("--keep-items", action="store_true", help="take items.jsonl as it stands, check nothing again")
+    parser.add_argument("--language", choices=("en", "it"), default="en", help="language of the page (default: en)")
+    parser.add_argument("--intervals", action="store_true", help="intervals in the Markdown and LaTeX tables")
+    parser.add_argument("--seed", type=int, default=0, help="seed of intervals and tests (default: 0)")
+    parser.add_argument("--resamples", type=int, default=1000, metavar="N", help="resamples (default: 1000)")
+    parser.add_argument(
+        "--no-parse", action="store_true", help="leave out the counting conventions that need the parser"
+    )
+    parser.add_argument(
+        "--detect",
+        nargs="+",
+        default=["en"],
+        metavar="CODE",
+        help="languages to tell Italian from, as ISO 639-1 codes (default: en)",
+    )
+    parser.add_argument(
+        "--items", type=int, default=100_000, metavar="N", help="rows in the page's item browser (default: 100000)"
+    )
     add_jobs_option(parser)
 
 
 def main(args: argparse.Namespace) -> int:
+    if args.seed < 0 or args.resamples < 100 or args.items < 0:
+        raise DataError("--seed and --items are at least 0, --resamples at least 100.")
+    runs = [open_run(path) for path in args.runs]
+    if not args.table:
+        from oulibench.results.report import need_extra
+
+        need_extra()  # before the work, not after it
     failed = False
-    for run in [open_run(path) for path in args.runs]:
+    for run in runs:
         failed |= refresh(run, args)
-        failed |= report_table(run)
+        failed |= report_table(run, title=len(runs) > 1)
+    if not args.table:
+        print(f"report: {write(runs, args)}")
     return EXIT_FAILED if failed else EXIT_OK
+
+
+def write(runs: list[Run], args: argparse.Namespace) -> Path:
+    """Write the report; returns the path of its page."""
+    from oulibench.results.intervals import Settings
+    from oulibench.results.report import PAGE, write_report
+
+    folder = args.out or (runs[0].folder / "report" if len(runs) == 1 else Path("report"))
+    progress = _Progress()
+    write_report(
+        runs,
+        folder,
+        settings=Settings(args.seed, args.resamples),
+        language=args.language,
+        languages=("it", *args.detect),
+        parse=not args.no_parse,
+        intervals_in_tables=args.intervals,
+        most_items=args.items,
+        progress=progress,
+    )
+    progress.end()
+    return Path(folder) / PAGE
+
+
+class _Progress:
+    """What is being done, on one line of a terminal that is overwritten."""
+
+    def __init__(self) -> None:
+        self.start = time.monotonic()
+
+    def __call__(self, doing: str) -> None:
+        if sys.stderr.isatty():
+            print(f"\r\x1b[K{time.monotonic() - self.start:4.0f} s  {doing} …", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        if sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def refresh(run: Run, args: argparse.Namespace) -> bool:
@@ -55,29 +129,31 @@ def refresh(run: Run, args: argparse.Namespace) -> bool:
     if run.responses is None or (args.keep_items and run.items.is_file()):
         return False
     show = sys.stderr.isatty()
+    problems: list[str] = []
 
     def progress(answers: int) -> None:
         if show:
             print(f"\r{run.name}: {answers:,} answers checked", end="", file=sys.stderr, flush=True)
 
-    totals = rebuild_items(
-        run,
-        jobs_of(args, str(run.responses)),
-        on_progress=progress,
-        on_problem=lambda problem: print(problem, file=sys.stderr),
-    )
+    totals = rebuild_items(run, jobs_of(args, str(run.responses)), progress, problems.append)
     if show:
-        print("\r", end="", file=sys.stderr)
+        print("\r\x1b[K", end="", file=sys.stderr)
+    for problem in problems[:_PROBLEMS_SHOWN]:
+        print(problem, file=sys.stderr)
+    if len(problems) > _PROBLEMS_SHOWN:
+        print(f"… and {len(problems) - _PROBLEMS_SHOWN:,} more", file=sys.stderr)
     return totals.failed > 0
 
 
-def report_table(run: Run) -> bool:
+def report_table(run: Run, title: bool = False) -> bool:
     """Print the table of one run and write it into its folder; returns whether something failed."""
     cells = tally(read_items(run)).values()
     results, books = results_of(cells), bookkeeping(cells)
     signatures: Counter[str] = Counter()
     for cell in cells:
         signatures += cell.signatures
+    if title:
+        print(f"== {run.name}")
     print(terminal(results, books))
     if run.responses is not None:
         write_results(run.folder, results, books, dict(sorted(signatures.items())))

@@ -8,7 +8,7 @@ stay apart and carry their run's name. Nothing is ever averaged over them in sil
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from oulibench.results.runs import Run, read_items
@@ -88,16 +88,10 @@ def distinct_names(names: Sequence[str]) -> list[str]:
     return [name if names.count(name) == 1 else f"{name} {names[: i + 1].count(name)}" for i, name in enumerate(names)]
 
 
-def tally_runs(runs: Sequence[Run], keep_items: bool = False) -> dict[CellKey, Cell]:
-    """The cells of all runs, their systems named so that none is mixed up with another."""
-    names = system_names(runs)
+def tally_runs(runs: Sequence[Run], names: Mapping[Part, str], keep_items: bool = False) -> dict[CellKey, Cell]:
+    """The cells of all runs, their systems named (by `system_names`) so that none is mixed up with another."""
     counted = Tally(keep_items)
     for number, run in enumerate(runs):
         for row in read_items(run):
             counted.add(row, names[part_of(number, row)])
     return counted.cells
-
-
-def systems_in(cells: Iterable[Cell]) -> list[str]:
-    """The systems, in alphabetical order."""
-    return sorted({cell.key.system for cell in cells})
