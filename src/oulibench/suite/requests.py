@@ -200,7 +200,7 @@ def _answer_tokens(request: Request) -> int:
     words = entry.get("words", 0.0)
     if isinstance(request.target, int):
         words += entry.get("words_per_target", 0.0) * request.target
-    return math.ceil(request.n * (_TOKENS_PER_WORD * words + _TOKENS_PER_ITEM))
+    return math.ceil(request.n * float(_TOKENS_PER_WORD * words + _TOKENS_PER_ITEM))
 
 
 @dataclass(frozen=True, slots=True)

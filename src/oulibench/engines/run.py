@@ -1,0 +1,236 @@
+"""Driving a run: settings → Inspect AI's eval set → stored answers. Going on with a run is running it again."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from oulibench.engines.settings import FORMAT, Settings, as_json, differences
+from oulibench.errors import DataError, OuLiBenchError
+from oulibench.results.runs import RESPONSES, SETTINGS
+from oulibench.results.store import write_text
+from oulibench.suite import Request, fingerprint
+from oulibench.version import __version__
+
+LOGS: Final = "logs"
+SAMPLE_RETRIES: Final = 2
+"""How often a call is made again after an answer that could not be read at all (broken JSON, a cut connection)."""
+
+
+class RunError(OuLiBenchError):
+    """A run that cannot begin or go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A run that is ready to be carried out.
+
+    Attributes:
+        record: what `run.json` says.
+        calls: calls to all models together.
+    """
+
+    folder: Path
+    settings: Settings
+    requests: Sequence[Request]
+    record: dict[str, Any]
+    calls: int
+
+
+def plan_run(settings: Settings, requests: Sequence[Request], folder: Path) -> Plan:
+    """The run that these settings make in `folder`, which is new or holds the same run.
+
+    Raises:
+        RunError: the folder holds another run; the message names the settings that differ.
+        DataError: the folder's run.json cannot be read.
+    """
+    calls = len(settings.models) * sum(request.epochs for request in requests)
+    record = {
+        "format": FORMAT,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "oulibench": __version__,
+        "inspect_ai": version("inspect-ai"),
+        **as_json(settings),
+        "requests": len(requests),
+        "calls": calls,
+        "sha256": fingerprint(requests),
+    }
+    if (old := _stored(folder)) is not None:
+        if changed := differences(old, record):
+            listing = "\n".join(f"  {line}" for line in changed)
+            raise RunError(
+                f"{folder} holds a run with other settings:\n{listing}\n"
+                "Go on with that run by its own settings (--config FOLDER/run.json), or give this one another --out."
+            )
+        record["created"] = old.get("created", record["created"])
+    elif (folder / LOGS).exists() or (folder / RESPONSES).exists():
+        raise RunError(f"{folder} holds answers but no {SETTINGS}: give the run another --out.")
+    return Plan(folder, settings, requests, record, calls)
+
+
+def _stored(folder: Path) -> dict[str, Any] | None:
+    path = folder / SETTINGS
+    if not path.exists():
+        if folder.exists() and not folder.is_dir():
+            raise RunError(f"{folder} is a file; --out names a folder.")
+        return None
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
+    if not isinstance(stored, dict):
+        raise DataError(f"{path} must hold a JSON object.")
+    return stored
+
+
+def carry_out(plan: Plan) -> None:
+    """Make the calls that have no answer yet. Calls that fail for good are stored as failed, and made again when the run
+    is run again.
+
+    Raises:
+        RunError: a model cannot be had at all (no such provider, no key), or somebody else is carrying the run out.
+    """
+    from inspect_ai import Task, eval_set
+
+    from oulibench.engines.export import answered_calls
+    from oulibench.engines.progress import Progress, show
+    from oulibench.engines.registry import TASKS
+
+    settings = plan.settings
+    with _alone(plan.folder):
+        write_text(plan.folder / SETTINGS, json.dumps(plan.record, ensure_ascii=False, indent=2) + "\n")
+        done = answered_calls(plan.folder / LOGS)
+        if done >= plan.calls:
+            print(f"all {plan.calls:,} answers are there already; nobody is asked", file=sys.stderr)
+            return
+        models = [_model(name, settings) for name in settings.models]
+        cells = dict.fromkeys((request.task, request.shots) for request in plan.requests)
+        tasks: list[Task] = [
+            TASKS[task](
+                suite=settings.suite,
+                shots=shots,
+                wording=settings.wording,
+                n=settings.n,
+                limit=settings.limit,
+                epochs=settings.epochs,
+                system=settings.system,
+                seed=settings.seed,
+                max_tokens=settings.max_tokens,
+                policy=settings.policy,
+            )
+            for task, shots in cells
+        ]
+        progress = Progress(plan.calls, done)
+        show(progress)
+        try:
+            with redirect_stdout(sys.stderr):
+                eval_set(
+                    tasks,
+                    log_dir=str(plan.folder / LOGS),
+                    model=models,
+                    display="none",
+                    log_level="error",
+                    log_format="eval",
+                    ctl_server=False,
+                    # One pass: what failed in spite of the retries below is made again when the run is run again.
+                    retry_immediate=False,
+                    retry_attempts=1,
+                    retry_on_error=SAMPLE_RETRIES,
+                    fail_on_error=True,
+                    continue_on_fail=True,
+                    max_tasks=min(len(tasks) * len(models), max(10, settings.max_connections or 0)),
+                    **_generation(settings),
+                )
+        except OuLiBenchError:
+            raise
+        except Exception as error:  # whatever a provider's package raises when it cannot be set up
+            raise RunError(_plain(error)) from error
+        finally:
+            show(None)
+            progress.close()
+
+
+def _generation(settings: Settings) -> dict[str, Any]:
+    """The settings that Inspect AI passes to the models; those that are None are left to the provider."""
+    given = {
+        "temperature": settings.temperature,
+        "top_p": settings.top_p,
+        "max_connections": settings.max_connections,
+        "max_retries": settings.max_retries,
+        "attempt_timeout": settings.timeout,
+    }
+    return {key: value for key, value in given.items() if value is not None}
+
+
+def _model(name: str, settings: Settings) -> Any:
+    """The Inspect AI model.
+
+    A server on this machine needs no key, but the client library asks for one: it is given a word in its place.
+    """
+    from inspect_ai.model import get_model
+
+    url = settings.model_base_url
+    arguments: dict[str, Any] = dict(settings.model_args)
+    if url and _is_loopback(url) and not os.environ.get(_key_variable(name)):
+        arguments["api_key"] = "none"
+    try:
+        return get_model(name, base_url=url, **arguments)
+    except OuLiBenchError:
+        raise
+    except Exception as error:
+        raise RunError(f"The model {name} cannot be used: {_plain(error)}") from error
+
+
+def _key_variable(name: str) -> str:
+    parts = name.split("/")
+    service = parts[1] if parts[0] == "openai-api" and len(parts) > 2 else parts[0]
+    return f"{service.upper().replace('-', '_')}_API_KEY"
+
+
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    return host == "localhost" or host == "::1" or host.startswith("127.")
+
+
+def _plain(error: Exception) -> str:
+    """An error's message without the mark-up that Inspect AI puts into it."""
+    message = str(getattr(error, "message", "") or error) or type(error).__name__
+    try:
+        from rich.errors import MarkupError
+        from rich.text import Text
+    except ImportError:
+        return message
+    try:
+        return Text.from_markup(message).plain.strip()
+    except MarkupError:
+        return message.strip()
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold the folder against a second run in it, which would ask everything twice."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / ".lock").open("w")
+    except OSError as error:
+        raise RunError(f"{folder} cannot be written: {error.strerror}") from error
+    with lock:
+        try:
+            import fcntl
+        except ImportError:  # not a POSIX system
+            yield
+            return
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise RunError(f"Another process is running {folder}; wait for it or stop it.") from error
+        yield  # closing the file gives the lock back, and so does the end of the process
