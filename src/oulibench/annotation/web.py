@@ -63,6 +63,7 @@ def create_app(store: Store) -> Starlette:
         routes=[
             Route("/", pages.nothing_here),
             Route("/static/{name}", _static),
+            Route("/favicon.ico", _no_icon),
             Route(person, personal(pages.start)),
             Route(person + "/next", personal(pages.next_item)),
             Route(person + "/items/{position:int}", personal(pages.item)),
@@ -130,6 +131,10 @@ async def _static(request: Request) -> Response:
     if name not in _STATIC:
         raise HTTPException(404)
     return Response(_asset(name), media_type=_STATIC[name])
+
+
+async def _no_icon(request: Request) -> Response:
+    return Response(status_code=204)
 
 
 @cache

@@ -1,0 +1,25 @@
+"""`oulibench export`: files for other tools. Each target is a module of its own."""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from oulibench.cli.options import Subparsers
+
+# A target `x` lives in the module `oulibench.cli.export_x`, with `add_parser(subparsers)` and
+# `main(args) -> exit code`, as commands have them.
+TARGETS: Final = ("annotation",)
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser("export", help="export prompts or annotation files for other tools")
+    targets = parser.add_subparsers(dest="target", metavar="WHAT", required=True)
+    for name in TARGETS:
+        import_module(f"oulibench.cli.export_{name}").add_parser(targets)
+
+
+def main(args: argparse.Namespace) -> int:
+    return int(import_module(f"oulibench.cli.export_{args.target}").main(args))
