@@ -29,7 +29,8 @@ class Tautogram(Constraint[str]):
             does = "does" if n == 1 else "do"
             reason = f"{number(n, 'word')} {does} not begin with «{target}»: {quote(offending)}."
             return Judgement(False, penalised_share(n, len(found)), n, reason, offending=offending)
-        if len({letters(word) for word in found}) < 2:
+        first = letters(found[0])
+        if all(letters(word) == first for word in found):
             reason = f"One word alone is no tautogram: «{found[0]}»."
             return Judgement(False, 0.0, 0, reason, formal=True, flags=("single_word",))
         return Judgement(True, 1.0, 0, f"Every word begins with «{target}».")
