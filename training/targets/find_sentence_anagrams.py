@@ -3,9 +3,9 @@
     python training/targets/find_sentence_anagrams.py TREEBANKS > pairs.txt
 
 Sentences are built over three patterns (article + noun + verb; article + noun + *essere* + adjective; first-person
-verb + article + noun) from common words whose gender and number the CoNLL-U files in TREEBANKS tell, and sorted by their
-letters; those that fall together are anagrams. Pairs that share a content word, or words of one stem, are left out.
-Whether the sentences mean something is for a reader to say.
+verb + article + noun) from common words whose gender and number the CoNLL-U files in TREEBANKS tell, and sorted by
+their letters; those that fall together are anagrams. Pairs that share a content word, or words of one stem, are left
+out. Whether the sentences mean something is for a reader to say.
 """
 
 from __future__ import annotations

@@ -182,8 +182,8 @@ def entries(task: str) -> list[Entry]:
 
 def as_toml() -> Iterator[str]:
     """The lines of targets.toml."""
-    yield "# The targets of the benchmark, easiest first: `difficulty` from 1 to 5, comparable within a task only, and `why`,"
-    yield "# the figure it was read off. Written by training/targets/measure.py out of training/targets/choices.toml."
+    yield "# The targets of the benchmark, easiest first: `difficulty` from 1 to 5, comparable within a task only, and"
+    yield "# `why`, the figure it was read off. Written by training/targets/measure.py out of choices.toml beside it."
     for task in (*list(MEASURES)[:-1], "palindrome", "acrostic"):
         for entry in entries(task):
             yield f"\n[[{task}]]"
