@@ -13,8 +13,9 @@ Verb classes (one verb may have several):
 - `dative`: intransitive, but reciprocal in the plural (*ci telefoniamo*);
 - `locative`: *ci* and *vi* beside it are places or things, not persons (*ci andiamo*, *ci pensiamo noi*);
 - `labile`: takes *essere* without an object and *avere* with one (*è finito*, *ha finito il lavoro*);
+- `ambivalent`: the same, but *essere* with its participle is as often passive (*è seguito*, *fu servita la cena*);
 - `psych`: its object feels (*la notizia spaventa il bambino*);
-- `affect`: forces of nature and events are good subjects of it (*il fulmine colpì la casa*).
+- `affect`: forces of nature, diseases and feelings do it to people and things (*il fulmine colpì il pastore*).
 """
 
 import tomllib
@@ -30,7 +31,9 @@ ANIMACY: Mapping[str, float] = {
     "name": 1.0,
     "animal": 0.9,
     "group": 0.6,
-    "force": 0.05,
+    "force": 0.0,
+    "vehicle": -0.3,
+    "event": -0.4,
     "place": -0.3,
     "thing": -0.8,
     "time": -0.9,
@@ -52,6 +55,7 @@ class Words:
     modals: frozenset[str]
     light_verbs: frozenset[str]
     lost: frozenset[str]
+    stative: frozenset[str]
     collectives: frozenset[str]
     determiners_singular: frozenset[str]
     determiners_plural: frozenset[str]
@@ -60,6 +64,7 @@ class Words:
     persons: frozenset[str]
     pronouns: Mapping[str, tuple[str, str]]
     reflexive_clitics: Mapping[str, tuple[str, str]]
+    finite_forms: Mapping[str, tuple[tuple[str, str], ...]]
     noun_endings: Mapping[str, str]
 
 
@@ -74,21 +79,26 @@ def _words() -> Words:
     def listed(name: str) -> frozenset[str]:
         return frozenset(raw[name])
 
-    def person_number(name: str) -> Mapping[str, tuple[str, str]]:
-        return {form: (value.partition(" ")[0], value.partition(" ")[2]) for form, value in raw[name].items()}
+    def person_number(value: str) -> tuple[str, str]:
+        person, _, number = value.strip().partition(" ")
+        return person, number
 
     return Words(
         modals=listed("modals"),
         light_verbs=listed("light_verbs"),
         lost=listed("lost"),
+        stative=listed("stative"),
         collectives=listed("collectives"),
         determiners_singular=listed("determiners_singular"),
         determiners_plural=listed("determiners_plural"),
         nominative=listed("nominative"),
         accusative=listed("accusative"),
         persons=listed("persons"),
-        pronouns=person_number("pronouns"),
-        reflexive_clitics=person_number("reflexive_clitics"),
+        pronouns={form: person_number(value) for form, value in raw["pronouns"].items()},
+        reflexive_clitics={form: person_number(value) for form, value in raw["reflexive_clitics"].items()},
+        finite_forms={
+            form: tuple(map(person_number, values.split(","))) for form, values in raw["finite_forms"].items()
+        },
         noun_endings=dict(sorted(raw["noun_endings"].items(), key=lambda item: -len(item[0]))),
     )
 
@@ -112,11 +122,11 @@ def verb_classes(lemma: str) -> frozenset[str]:
 @cache
 def takes_essere(lemma: str) -> bool:
     """Whether the verb's perfect takes *essere* and the verb no object (*arrivare*; not *finire*, which is labile)."""
-    return lemma in _table("lexicon/essere_verbs.tsv") and "labile" not in verb_classes(lemma)
+    return lemma in _table("lexicon/essere_verbs.tsv") and not verb_classes(lemma) & {"labile", "ambivalent"}
 
 
 def noun_class(token: Token) -> str:
-    """`person`, `name`, `animal`, `group`, `force`, `place`, `thing` or `time`; "" where nothing is known."""
+    """`person`, `name`, `animal`, `group`, `force`, `vehicle`, `event`, `place`, `thing`, `time`, or "": unknown."""
     if token.upos == "PRON":
         form = fold(token.form)
         return "person" if form in WORDS.pronouns or form in WORDS.accusative or form in WORDS.persons else ""

@@ -4,9 +4,11 @@ Made to survive a parser's errors: a vocative or an interjection as root, a moda
 verb it governs, clitics that hang on an auxiliary, an auxiliary that hangs elsewhere.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+from oulibench.syntax.agreement import is_finite, is_gerund, is_infinitive, resolve
 from oulibench.syntax.classes import WORDS, fold
 from oulibench.syntax.tree import Sentence, Token
 
@@ -14,6 +16,7 @@ OBJECT_CLITICS = frozenset(("lo", "la", "li", "le", "l'", "ne", "gli"))
 _BEFORE_CLITICS = frozenset(("me", "te", "se", "ce", "ve"))
 _LOOKED_THROUGH = ("parataxis", "conj", "ccomp", "acl", "acl:relcl", "appos", "advcl", "xcomp", "discourse", "vocative")
 _GOVERNED = frozenset(("xcomp", "ccomp", "advcl", "acl", "amod", "obj"))
+FORMS_OF_ESSERE = frozenset(("fui", "fosti", "fu", "fummo", "foste", "furono"))  # rare enough to be taken for nouns
 _VERBAL = frozenset(("VERB", "AUX"))
 
 
@@ -39,8 +42,15 @@ class Clause:
 
     @property
     def is_participle(self) -> bool:
-        """Whether the predicate is a past participle."""
-        return self.predicate.feats.get("VerbForm") == "Part"
+        """Whether the predicate is a past participle with its auxiliary."""
+        predicate, governor = self.predicate, self.last_auxiliary
+        if governor is None:
+            return False
+        if predicate.upos == "VERB":
+            if predicate.feats.get("VerbForm") == "Part":
+                return True
+            return governor.lemma in ("essere", "avere", "venire") and ends_like_participle(predicate)
+        return governor.relation == "aux" and predicate.upos != "ADJ" and ends_like_participle(predicate)
 
     @property
     def is_copular(self) -> bool:
@@ -49,22 +59,42 @@ class Clause:
 
     @cached_property
     def clitics(self) -> tuple[Token, ...]:
-        """The clitic pronouns of the predicate, in order."""
-        return tuple(token for token in self.dependents if is_clitic(self.sentence, token))
+        """The clitic pronouns of the predicate, in order: those right before its verbs, or written onto one of them.
+
+        Found by position, because a clitic never stands elsewhere and a parser may hang it on another verb.
+        """
+        tokens = self.sentence.tokens
+        found: dict[int, Token] = {}
+        for verb in (*self.auxiliaries, self.predicate):
+            at = verb.id - 2
+            while (
+                at >= 0 and is_clitic(self.sentence, tokens[at]) and not _written_together(tokens[at], tokens, at - 1)
+            ):
+                found[at] = tokens[at]
+                at -= 1
+            at = verb.id
+            while at < len(tokens) and _written_together(tokens[at], tokens, at - 1) and _is_clitic_form(tokens[at]):
+                found[at] = tokens[at]
+                at += 1
+        return tuple(found[at] for at in sorted(found))
 
     @cached_property
     def agreement(self) -> tuple[str, str]:
-        """Person and number of the finite verb; "" for what is unknown.
-
-        A third person ends in -no or -ero in the plural and in neither in the singular, so there the ending corrects
-        the features.
-        """
+        """Person and number of the finite verb; "" for what is unknown."""
         if self.finite is None:
             return "", ""
-        person, number = self.finite.feats.get("Person", ""), self.finite.feats.get("Number", "")
-        if person == "3":
-            number = "Plur" if self.finite.form.lower().endswith(("no", "ero")) else "Sing"
-        return person, number
+        tokens, finite = self.sentence.tokens, self.finite
+        adjacent = self.last_auxiliary is finite and (self.is_participle or self.predicate.upos == "ADJ")
+        imperative = finite.id < len(tokens) and _written_together(tokens[finite.id], tokens, finite.id - 1)
+        return resolve(finite, self.predicate if adjacent else None, imperative=imperative)
+
+
+def ends_like_participle(token: Token) -> bool:
+    """Whether the form ends as participles do (so does *presente*, but not in the singular)."""
+    ending = fold(token.form)[-2:]
+    if ending in ("te", "se"):
+        return token.feats.get("Number") != "Sing"
+    return ending in ("to", "ta", "ti", "so", "sa", "si")
 
 
 def children_by_head(sentence: Sentence) -> list[list[Token]]:
@@ -77,12 +107,23 @@ def children_by_head(sentence: Sentence) -> list[list[Token]]:
 
 def is_clitic(sentence: Sentence, token: Token) -> bool:
     """Whether the word is a clitic pronoun (*me lo*, but not the stressed *me* of «per me»)."""
-    if token.upos not in ("PRON", "ADV", "PART"):
-        return False
     form = fold(token.form)
     if form in _BEFORE_CLITICS:  # me, te… are clitics only before another clitic
-        return token.id < len(sentence.tokens) and fold(sentence.tokens[token.id].form) in OBJECT_CLITICS
-    return form in WORDS.reflexive_clitics or (form in OBJECT_CLITICS and token.upos == "PRON")
+        following = sentence.tokens[token.id] if token.id < len(sentence.tokens) else None
+        return following is not None and following.upos == "PRON" and fold(following.form) in OBJECT_CLITICS
+    return _is_clitic_form(token)
+
+
+def _is_clitic_form(token: Token) -> bool:
+    form = fold(token.form)
+    if token.upos == "PRON":
+        return form in WORDS.reflexive_clitics or form in OBJECT_CLITICS
+    return token.upos in ("ADV", "PART") and form in WORDS.reflexive_clitics
+
+
+def _written_together(token: Token, tokens: tuple[Token, ...], before: int) -> bool:
+    """Whether the word is part of one multiword token with the word at index `before`."""
+    return before >= 0 and (token.start, token.end) == (tokens[before].start, tokens[before].end)
 
 
 def main_clause(sentence: Sentence) -> Clause | None:
@@ -91,8 +132,8 @@ def main_clause(sentence: Sentence) -> Clause | None:
     if not below[0]:
         return None
     root = below[0][0]
-    if _is_clausal(root, below):
-        return _clause(sentence, root, below)
+    if _is_clausal(root, below) or _is_verb_unseen(sentence, root, below):
+        return _clause(sentence, _above_subordinator(root, below), below)
     for relation in _LOOKED_THROUGH:
         for child in below[root.id]:
             if child.deprel == relation and _is_clausal(child, below) and _stands_alone(child, below):
@@ -100,13 +141,37 @@ def main_clause(sentence: Sentence) -> Clause | None:
     return None
 
 
+def _above_subordinator(root: Token, below: list[list[Token]]) -> Token:
+    """The main verb where the parser made a clause with a conjunction the root («Quando piove, resto a casa»)."""
+    children = below[root.id]
+    if not any(child.relation == "mark" and child.id < root.id for child in children):
+        return root
+    for child in children:
+        if child.deprel in ("conj", "parataxis", "ccomp") and child.id > root.id and _is_clausal(child, below):
+            joined = any(t.relation == "cc" for t in below[child.id])
+            if not joined and _stands_alone(child, below):
+                return child
+    return root
+
+
 def _is_clausal(token: Token, below: list[list[Token]]) -> bool:
     return token.upos in _VERBAL or any(child.relation in ("cop", "aux") for child in below[token.id])
 
 
+def _is_verb_unseen(sentence: Sentence, token: Token, below: list[list[Token]]) -> bool:
+    """Whether a word is a verb though tagged otherwise: it is inflected as one, carries a pronoun, or has an object."""
+    tokens = sentence.tokens
+    following = tokens[token.id] if token.id < len(tokens) else None
+    if following is not None and following.upos == "PRON" and _written_together(following, tokens, token.id - 1):
+        return True
+    if "VerbForm" in token.feats or fold(token.form) in FORMS_OF_ESSERE:
+        return True
+    return any(child.deprel == "obj" for child in below[token.id])
+
+
 def _stands_alone(token: Token, below: list[list[Token]]) -> bool:
     """Whether a verb below a verbless root can be the main verb: finite, no subordinator, no relative pronoun."""
-    if not any(_is_finite(t) for t in (token, *below[token.id]) if t.upos in _VERBAL):
+    if not any(is_finite(t) for t in (token, *below[token.id]) if t.upos in _VERBAL):
         return False
     return not any(
         child.relation == "mark"
@@ -116,10 +181,6 @@ def _stands_alone(token: Token, below: list[list[Token]]) -> bool:
         for child in below[token.id]
         if child.id < token.id
     )
-
-
-def _is_finite(token: Token) -> bool:
-    return token.feats.get("VerbForm") == "Fin" or "Mood" in token.feats
 
 
 def _clause(sentence: Sentence, head: Token, below: list[list[Token]]) -> Clause:
@@ -140,35 +201,39 @@ def _clause(sentence: Sentence, head: Token, below: list[list[Token]]) -> Clause
     if governors or len(dependents) > len(below[predicate.id]):
         dependents.sort(key=_by_id)
     auxiliaries.sort(key=_by_id)
-    finite = next((token for token in auxiliaries if _is_finite(token)), None)
-    if finite is None and _is_finite(predicate):
-        finite = predicate
+    finite = next((token for token in auxiliaries if is_finite(token)), None)
+    if finite is None and not auxiliaries and not is_infinitive(predicate) and not is_gerund(predicate):
+        finite = predicate  # a main verb of its own is finite, whatever its features say
     return Clause(sentence, predicate, tuple(auxiliaries), tuple(dependents), finite)
 
 
 def _governed(token: Token, below: list[list[Token]]) -> Token | None:
     """The verb that a modal, *stare*, *venire* or *andare* governs, where the tree makes the governor the head."""
-    if token.upos not in _VERBAL:
+    if token.upos not in _VERBAL and fold(token.form) not in FORMS_OF_ESSERE:
         return None
+    fits: Callable[[Token], bool]
     if token.lemma in WORDS.modals:
-        wanted = "Inf"
+        fits = is_infinitive
     elif token.lemma == "stare":
-        wanted = "Ger"
-    elif token.lemma in ("venire", "andare", "essere"):
-        wanted = "Part"
+        fits = is_gerund
+    elif token.lemma in ("venire", "andare", "essere") or fold(token.form) in FORMS_OF_ESSERE:
+        fits = _is_near_participle(token)
     else:
         return None
     for child in below[token.id]:
         if (
             child.id > token.id
             and child.upos == "VERB"
-            and child.feats.get("VerbForm") == wanted
             and child.relation in _GOVERNED
-            and (wanted != "Part" or child.id - token.id <= 3)
+            and fits(child)
             and not any(t.relation in ("mark", "case") for t in below[child.id] if t.id < child.id)
         ):
             return child
     return None
+
+
+def _is_near_participle(governor: Token) -> Callable[[Token], bool]:
+    return lambda token: token.feats.get("VerbForm") == "Part" and token.id - governor.id <= 3
 
 
 def _stray_auxiliary(sentence: Sentence, predicate: Token) -> Token | None:
@@ -177,7 +242,7 @@ def _stray_auxiliary(sentence: Sentence, predicate: Token) -> Token | None:
         return None
     for at in range(predicate.id - 2, -1, -1):
         token = sentence.tokens[at]
-        if token.upos == "AUX":
+        if token.upos == "AUX" or fold(token.form) in FORMS_OF_ESSERE:
             return token
         if token.upos != "ADV":
             return None

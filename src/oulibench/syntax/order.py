@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
+from oulibench.syntax.agreement import persons
 from oulibench.syntax.classes import WORDS, animacy, fold, noun_class, verb_classes
 from oulibench.syntax.clause import Clause, children_by_head, is_clitic, main_clause
 from oulibench.syntax.tree import Sentence, Token
@@ -198,6 +199,8 @@ class _Roles:
         """Whether the child begins a noun phrase of its own: a determiner, or a name or pronoun after a common noun."""
         if child.upos == "PRON" or any(t.upos == "DET" for t in self.below[child.id] if t.id < child.id):
             return True
+        if noun.upos == "PROPN" and child.form.islower():
+            return True
         return child.upos == "PROPN" and noun.upos == "NOUN" and noun_class(noun) not in ("person", "group", "place")
 
     def _set_off(self, token: Token) -> bool:
@@ -230,7 +233,9 @@ class _Roles:
                 if determiner in WORDS.determiners_plural or (child.upos == "NUM" and determiner != "1"):
                     return person, "Plur"
         number = noun.feats.get("Number", "")
-        return person, "Sing" if noun.upos == "PROPN" and number != "Plur" else number
+        if noun.upos == "PROPN" and not number and (noun.id > 1 or noun_class(noun) in ("name", "place")):
+            number = "Sing"
+        return person, number
 
     def _agrees(self, subject: Token, object_: Token) -> bool:
         """Whether case, agreement and the clitic that doubles the object allow this assignment."""
@@ -249,24 +254,20 @@ class _Roles:
         finite = self.clause.finite
         if finite is None:
             return True
-        form = fold(finite.form)
-        person, number = self.clause.agreement
-        wanted, of = self._person_number(noun)
-        if wanted in ("1", "2") and of == "Sing":  # io, tu
-            return not form.endswith(("mo", "te", "no")) or form == "sono"
-        if wanted == "1":
-            return form.endswith("mo") or (person, number) == ("1", "Plur")
-        if wanted == "2":
-            return form.endswith("te") or (person, number) == ("2", "Plur")
-        if form == "sono":
-            return of != "Sing"
-        if number and of and of != number:
-            return False
-        return person not in ("1", "2") or not _unlike_third(form, person, number)
+        said = self.clause.agreement
+        possible = {*persons(finite.form, finite.lemma), said}
+        if fold(finite.form) == "sono":
+            possible = {said}
+        person, number = self._person_number(noun)
+        return any((p or person) == person and (not number or (n or number) == number) for p, n in possible)
 
     def _is_subject(self, noun: Token) -> bool:
         """Whether a lone noun phrase is the subject: its form says so, or its label does and it agrees."""
-        return fold(noun.form) in WORDS.nominative or (noun.relation == "nsubj" and self._can_be_subject(noun))
+        if fold(noun.form) in WORDS.nominative:
+            return True
+        person, number = self.clause.agreement
+        wanted, of = self._person_number(noun)
+        return noun.relation == "nsubj" and person in ("", wanted) and (not number or of in ("", number))
 
     def _agreement(self, subject: Token, object_: Token) -> str:
         if fold(subject.form) in WORDS.nominative:
@@ -300,9 +301,11 @@ class _Roles:
             parts["the parser's relations"] = weights.labels * _bounded(
                 labels[0] + labels[1] - labels[2] - labels[3], weights.labels_bound
             )
-            parts[f"selection by «{self.verb.form}»: {pair}"] = weights.selection * _bounded(
-                scores.selection(subject.id, verb) - scores.selection(object_.id, verb), weights.selection_bound
-            )
+            selected = scores.selection(subject.id, verb), scores.selection(object_.id, verb)
+            if selected[0] is not None and selected[1] is not None:
+                parts[f"selection by «{self.verb.form}»: {pair}"] = weights.selection * _bounded(
+                    selected[0] - selected[1], weights.selection_bound
+                )
         return sum(parts.values()), max(parts, key=lambda name: parts[name])
 
     def _fitness(self, noun: Token) -> float:
@@ -310,19 +313,13 @@ class _Roles:
         members = [noun, *(t for t in self.below[noun.id] if t.deprel == "conj" and t.id > noun.id)]
         alive = max(animacy(token) for token in members)
         classes = verb_classes(self.verb.lemma)
+        of = noun_class(noun)
         if "psych" in classes:
-            return -0.8 * alive
-        if "affect" in classes and noun_class(noun) == "force":
-            return 1.4
+            return -1.0 if alive > 0.4 else 1.0 if of in ("force", "event") else 0.8
+        if "affect" in classes:
+            return 2.2 if of == "force" else 0.8 if of in ("event", "vehicle") else alive
         return alive
 
 
 def _bounded(value: float, bound: float) -> float:
     return max(-bound, min(bound, value))
-
-
-def _unlike_third(form: str, person: str, number: str) -> bool:
-    """Whether a verb read as first or second person can be no third person."""
-    if number == "Plur":
-        return form.endswith(("mo", "te"))
-    return person == "1" and form.endswith("o") and form != "può"

@@ -9,8 +9,8 @@ pronominal (*si accorge*). The rules run in this order and the first that holds 
    class of the verb, by its subject and where that stands;
 3. another clitic that agrees with the finite verb in person and number, or *se stesso*: reflexive; *ci* and *vi* that
    name a place or a thing do not count (*ci andiamo*, *ci pensiamo noi*);
-4. else active, so also *essere* with an adjective («la porta è aperta» says how the door is; «è aperta da Luca» is
-   passive) and with the participle of an unaccusative verb («la lettera è arrivata»).
+4. else active: also *essere* with an adjective or a participle of state («la porta è aperta» says how the door is; «è
+   aperta da Luca» is passive), and with the participle of an unaccusative verb («la lettera è arrivata»).
 
 The relations `expl:pass` and `expl:impers` are evidence where a tree has them; plain `expl` says nothing, because some
 treebanks fold all kinds into it, and the kind of *si* is then read off the clause in the same way for every tree.
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from oulibench.syntax.classes import WORDS, animacy, fold, noun_class, takes_essere, verb_classes
-from oulibench.syntax.clause import OBJECT_CLITICS, Clause, main_clause
+from oulibench.syntax.clause import FORMS_OF_ESSERE, OBJECT_CLITICS, Clause, ends_like_participle, main_clause
 from oulibench.syntax.tree import Sentence, Token
 
 Voice = Literal["active", "passive", "reflexive"]
@@ -89,48 +89,47 @@ _Decision = tuple[str, str]
 def _analytic_passive(clause: Clause, si: bool) -> _Decision | None:
     predicate = clause.predicate
     chain = [token for token in clause.auxiliaries if token.id < predicate.id] or list(clause.auxiliaries)
-    if not chain:
+    nominal = predicate.upos == "ADJ"
+    if not chain or not (clause.is_participle or (nominal and ends_like_participle(predicate))):
         return None
     governor = chain[-1]
-    lemma = governor.lemma
-    nominal = predicate.upos == "ADJ" and not clause.is_participle
-    if not (clause.is_participle or (nominal and _ends_like_participle(predicate))):
-        return None
-    shown = f"«{governor.form} {predicate.form}»"
+    lemma = "essere" if fold(governor.form) in FORMS_OF_ESSERE else governor.lemma
     past = governor.feats.get("VerbForm") == "Part"
-    if nominal and governor.deprel == "cop":  # «la porta è aperta»
-        agent = _agent(clause)
-        return None if agent is None else ("passive with essere", f"{shown} with the agent «{agent.form}»")
+    shown = f"«{governor.form} {predicate.form}»"
     if lemma == "venire" and not past:
         return "passive with venire", f"{shown}: venire with a participle"
     if lemma == "andare" and (not past or predicate.lemma in WORDS.lost):
         return "passive with andare", f"{shown}: andare with a participle (what must be done, or loss)"
-    if fold(governor.form) in ("stato", "stata", "stati", "state") and len(chain) > 1:
-        return (
-            "passive with essere",
-            f"«{chain[-2].form} {governor.form} {predicate.form}»: stato with a participle",
-        )
-    if lemma != "essere" or si or _agreeing_clitic(clause) is not None:
-        return None  # also the compound tense of a verb with si, which its clitic decides
-    if takes_essere(predicate.lemma):
+    if fold(governor.form) in ("stato", "stata", "stati", "state") and len(chain) > 1 and not nominal:
+        return "passive with essere", f"«{chain[-2].form} {governor.form} {predicate.form}»: stato with a participle"
+    if lemma != "essere":
         return None
-    if "labile" in verb_classes(predicate.lemma) and governor.deprel != "aux:pass" and _agent(clause) is None:
+    if si or takes_essere(predicate.lemma) or _agreeing_clitic(clause) is not None:
+        return None  # arrivare; the compound tense of a verb with si, which its clitic decides
+    agent = _agent(clause)
+    if agent is not None:
+        return "passive with essere", f"{shown} with the agent «{agent.form}»"
+    classes = verb_classes(predicate.lemma)
+    if "labile" in classes or ("ambivalent" in classes and governor.deprel != "aux:pass"):
         return None
+    if (nominal and governor.deprel != "aux:pass") or fold(predicate.form)[:-1] + "o" in WORDS.stative:
+        return None  # la porta è aperta
     return "passive with essere", f"{shown}: essere with the participle of a verb whose perfect takes avere"
 
 
-def _ends_like_participle(token: Token) -> bool:
-    return fold(token.form)[-2:] in ("to", "ta", "ti", "te", "so", "sa", "si", "se")
-
-
 def _agent(clause: Clause) -> Token | None:
-    """Who acts in a passive clause: `obl:agent`, or *da* with a noun for a person, an animal or a group."""
+    """Who acts in a passive clause: a noun phrase with *da* that names someone or something that can act.
+
+    The relation `obl:agent` is believed unless the verb takes *essere* by itself («sono scesa dal treno»).
+    """
+    believed = "labile" not in verb_classes(clause.predicate.lemma)
+    acting = ("person", "name", "animal", "group", "force") if believed else ("person", "name", "animal", "group")
     for token in clause.dependents:
-        if token.deprel == "obl:agent":
+        if token.deprel == "obl:agent" and believed:
             return token
         if token.relation == "obl" and token.id > clause.predicate.id and _after_da(clause, token):
             of = noun_class(token)
-            if of in ("person", "name", "animal", "group") or (of == "" and token.upos == "PROPN"):
+            if of in acting or (of == "" and token.upos == "PROPN"):
                 return token
     return None
 
@@ -181,7 +180,8 @@ def _kind_of_si(clause: Clause, si: Token) -> str:
             return "impersonal si"  # si tiene conto, si fa luogo
     theme = subject if subject is not None else object_
     if theme is None:
-        return "impersonal si" if si.deprel == "expl:impers" else _kind_of_bare_si(clause, classes, number)
+        labelled = si.deprel == "expl:impers" and number != "Plur"
+        return "impersonal si" if labelled else _kind_of_bare_si(clause, classes, number)
     if si.deprel == "expl:pass" and "pronominal" not in classes:
         return "si passivante"
     return _kind_of_si_with_theme(clause, theme, theme is object_, classes)
@@ -327,7 +327,7 @@ def _itself(clause: Clause) -> _Decision | None:
         if of is None or clause.agreement[0] not in ("", of):
             continue
         pair = (pronoun.id, stesso.id)
-        if any(t.id in pair and t.relation in ("obj", "iobj", "obl") for t in clause.dependents):
+        if any(t.id in pair and t.relation != "nmod" for t in clause.dependents):
             return "direct reflexive", f"«{pronoun.form} {stesso.form}» is the subject over again"
     return None
 
