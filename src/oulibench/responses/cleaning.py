@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, Literal
 
 from oulibench.responses.markup import without_emphasis, without_escapes
@@ -12,11 +13,11 @@ from oulibench.text import letters
 
 Unit = Literal["sentence", "stanza"]
 
-LONGEST_CLEANED: Final = 5_000
+LONGEST_CLEANED: Final = 2_000
 """Characters. A longer entry is no sentence with a gloss; it is kept as it stands."""
 
 ANAGRAMS: Final = frozenset({"word_anagram", "sentence_anagram"})
-_BRACKETS_ARE_GLOSSES: Final = ANAGRAMS | {"palindrome"}
+BRACKETS_ARE_GLOSSES: Final = ANAGRAMS | {"palindrome"}
 """No published palindrome or anagram ends in brackets; models explain theirs in them all the time."""
 
 
@@ -36,7 +37,6 @@ class Context:
     """Most entries go on after the sentence with a dash and a capital."""
 
 
-_ENDS_IN_BRACKETS = re.compile(r"[.!?…»\"”*_] {0,2}[*_]{0,2}[(\[][^()\[\]]{1,300}[)\]][.*_ ]{0,4}$")
 _DASH_AFTER_SENTENCE = re.compile(r"(?<=[.!?…])[»\"”]?[*_]{0,2} ?[–—-] ?(?=[*_«\"“(]{0,3}[A-ZÀ-Ý0-9])")
 
 
@@ -44,9 +44,17 @@ def habits(texts: list[str]) -> tuple[bool, bool]:
     """Whether two entries or more, and three in five, end in brackets; for a dash after the sentence, three or more."""
     if len(texts) < 2:
         return False, False
-    bracketed = sum(_ENDS_IN_BRACKETS.search(t[-320:]) is not None for t in texts if ")" in t[-6:] or "]" in t[-6:])
+    bracketed = sum(map(_ends_in_brackets, texts))
     dashed = sum(_DASH_AFTER_SENTENCE.search(t[:2000]) is not None for t in texts if "-" in t or "–" in t or "—" in t)
     return bracketed >= 2 and bracketed * 5 >= len(texts) * 3, dashed >= 3 and dashed * 5 >= len(texts) * 3
+
+
+def _ends_in_brackets(text: str) -> bool:
+    bare = text[-320:].rstrip(".*_ ")
+    if bare[-1:] not in (")", "]"):
+        return False
+    start = bare.rfind("(" if bare[-1] == ")" else "[")
+    return bare[: max(start, 0)].rstrip("*_ ")[-1:] in (*_END, "»", '"', "”")
 
 
 _PLAIN = re.compile(r"[^\W\d_][^:()\[\]*_~\\=→>|/\"“”«»–—✓✔✅☑❌✗✘\n]*(?<!['\s,;])")
@@ -54,8 +62,8 @@ _PLAIN = re.compile(r"[^\W\d_][^:()\[\]*_~\\=→>|/\"“”«»–—✓✔✅�
 
 def clean(text: str, context: Context, notes: list[str]) -> str:
     """`text` less what is no part of the sentence; each thing taken off is written into `notes`."""
-    if context.task not in ANAGRAMS and _PLAIN.fullmatch(text) and " - " not in text:
-        return text  # nothing here that any of the steps below could take off
+    if _is_plain(text, context):
+        return text
     text = text.strip()
     if len(text) > LONGEST_CLEANED:
         return text
@@ -70,10 +78,20 @@ def clean(text: str, context: Context, notes: list[str]) -> str:
         text = _without_gloss(text, context, notes)
         if context.task in ANAGRAMS:
             text = _answer_side(text, context, notes)
+        if context.task == "palindrome" and (quoted := _QUOTED_HEAD.match(text)):
+            notes.append(f"gloss «{_short(text[quoted.end(1) :])}»")
+            text = quoted[1]
         text = unquoted(text, context.patterns, notes)
-        if text == before:
+        if text == before or _is_plain(text, context):
             break
     return text
+
+
+def _is_plain(text: str, context: Context) -> bool:
+    """Whether there is nothing in `text` that any of the steps could take off: most sentences, at once."""
+    if context.task in ANAGRAMS:
+        return text.isalpha()
+    return _PLAIN.fullmatch(text) is not None and " - " not in text
 
 
 def _without_marks(text: str, notes: list[str]) -> str:
@@ -85,6 +103,10 @@ def _without_marks(text: str, notes: list[str]) -> str:
     if text != before:
         notes.append("emphasis")
     return text
+
+
+# A palindrome in quotation marks, then what it is: no published palindrome goes on after a quotation.
+_QUOTED_HEAD = re.compile(r"((?:\"[^\"«»]{2,300}\"|«[^«»]{2,300}»|“[^“”]{2,300}”)) ?[–—:=(-] ?(?=[^\W\d_])")
 
 
 # --- labels ------------------------------------------------------------------------------------------------------
@@ -104,7 +126,7 @@ def _without_label(text: str, context: Context, notes: list[str]) -> str:
     if context.task == "acrostic" and context.source and letters(left) == context.source:
         notes.append(f"label «{left}:»")
         return right
-    if not left.isdigit() and len(left) > 1 and context.patterns.gloss.fullmatch(left):
+    if left[:1].isdigit() and not left.isdigit() and context.patterns.gloss.fullmatch(left):  # «5 parole: …»
         notes.append(f"label «{left}:»")
         return right
     return text
@@ -114,6 +136,7 @@ def _without_label(text: str, context: Context, notes: list[str]) -> str:
 
 _CHECKS = "✓✔✅☑❌✗✘👍"
 _END = ".!?…"
+_MAY_GO_ON = re.compile(r"[→⇒➜➔➡|=–—/:>]| - ")
 _BETWEEN = re.compile(r" ?(?:→|⇒|➜|➔|➡|=>|->|//|\|) ?| [–—=-] |(?<=[.!?…»\"”]) ?[–—] ?|: ")
 
 
@@ -124,7 +147,7 @@ def _without_gloss(text: str, context: Context, notes: list[str]) -> str:
         if text[-1:] in _CHECKS and text.rstrip(_CHECKS + " "):
             text = text.rstrip(_CHECKS + " ")
             notes.append("check mark")
-        if explained := context.patterns.explanation_after_sentence.search(text):
+        if ":" in text and (explained := context.patterns.explanation_after_sentence.search(text)):
             notes.append(f"gloss «{_short(text[explained.start() :])}»")
             text = text[: explained.start()]
         text = _without_brackets(text, context, notes)
@@ -177,7 +200,7 @@ def _is_gloss(inner: str, head: str, tail: str, context: Context) -> bool:
     """Whether brackets hold a remark on the sentence. A sentence's own brackets come before its full stop, its
     glosses mostly after; what counts or spells is a gloss in either place."""
     patterns = context.patterns
-    if context.task in _BRACKETS_ARE_GLOSSES or patterns.gloss.fullmatch(inner):
+    if context.task in BRACKETS_ARE_GLOSSES or patterns.gloss.fullmatch(inner):
         return True
     if tail or not inner:
         return not inner
@@ -188,8 +211,10 @@ def _is_gloss(inner: str, head: str, tail: str, context: Context) -> bool:
 
 def _without_tail(text: str, context: Context, notes: list[str]) -> str:
     """Cut at a dash, an arrow or a colon where a count, a label or a translation follows."""
+    if _MAY_GO_ON.search(text) is None:
+        return text
     patterns = context.patterns
-    for mark in _BETWEEN.finditer(text, 1):
+    for mark in islice(_BETWEEN.finditer(text, 1), 12):
         head, tail = text[: mark.start()].rstrip(), text[mark.end() :].strip()
         if not tail or not letters(head):
             continue
@@ -280,6 +305,7 @@ def _quoted_by_apostrophes(inner: str, patterns: Patterns) -> bool:
 _ARROW = re.compile(
     r" ?(?:-{1,3}>|={1,3}>|→|⇒|➜|➔|➡|⟶|⟹|➞|⇨|↦|↔|⇄|<->|>{1,2}|=|≡) ?| (?:diventa|becomes|si trasforma in|dà|genera) "
 )
+_MAY_BE_ARROW = re.compile(r"[>=→⇒➜➔➡⟶⟹➞⇨↦↔⇄≡]| (?:diventa|becomes|si trasforma|dà|genera) ")
 _BACK_ARROW = re.compile(r" ?(?:<-{1,3}|<={1,3}|←|⇐) ?")
 _WEAK = re.compile(r" ?: | [–—-] |, ")
 _PHRASE = "«»\"“”'*_ .,;:!?…"
@@ -294,7 +320,7 @@ def _answer_side(text: str, context: Context, notes: list[str]) -> str:
         if letters(left) and letters(right):
             notes.append(f"left of arrow «{_short(text[back.start() :])}»")
             return left
-    arrows = _ARROW.split(text, maxsplit=3)
+    arrows = _ARROW.split(text, maxsplit=3) if _MAY_BE_ARROW.search(text) else []
     if len(arrows) > 1:
         parts = [p for p in arrows if letters(p)]
         if len(parts) > 1:
@@ -309,7 +335,8 @@ def _answer_side(text: str, context: Context, notes: list[str]) -> str:
         if source and letters(left) == source and letters(right):
             notes.append(f"source «{_short(left)}» before «{weak.group().strip()}»")
             return right
-        if lone_word and _is_word(left) and letters(right) and not _is_word_list(text):
+        explained = len(right.split()) <= 8 or weak.group() != ", "  # a long clause after a comma: prose, no gloss
+        if lone_word and explained and _is_word(left) and not _is_word_list(text):
             notes.append(f"gloss «{_short(text[weak.start() :].strip())}»")
             return left
     if lone_word and " " in text:

@@ -31,6 +31,8 @@ class Line:
 
 
 _FAST = re.compile(r"(\d{1,4})[.)] +(?=\S)")
+_BOLD = re.compile(r"\*\*(\d{1,4})[.)]\*\* +(?=\S)")
+_HASHED = re.compile(r"(\d{1,4})[.):]? (?:[-–—] )?(?=\S)")
 _NUMBER = re.compile(r"\(?\[?(?P<number>\d{1,4})")
 _SEPARATOR = re.compile(
     r"(?P<strong>[ ]?(?:\.[)]|[.)\]]|\)\.|\]\.)[:]?[-–]?)(?:(?=[ ]|$)|(?=[^\W\d_]|[«\"“*_'(¿¡]))"
@@ -63,6 +65,8 @@ def parse_line(raw: str, patterns: Patterns) -> Line:
         fast = _FAST.match(full)
         if fast and full[fast.end()].isalpha() and ":" not in full[fast.end() : fast.end() + 40]:
             return Line(raw, full, full[fast.end() :], "number", int(fast[1]), fast[0].rstrip(), _indent(raw))
+    elif first == "*" and (bold := _BOLD.match(full)) and full[bold.end()].isalpha() and ":" not in full[:48]:
+        return Line(raw, full, full[bold.end() :], "number", int(bold[1]), bold[0].rstrip(), _indent(raw))
     elif first.isalpha() and not (full[1:2] in ".)]" or first in "ivxIVX" or _may_be_label(full)):
         return Line(raw, full, full)
     line = Line(raw, full, full, indent=_indent(raw))
@@ -96,12 +100,18 @@ def _take_mark(line: Line, s: str, patterns: Patterns, taken: int) -> None:
             line.kind = "heading" if line.kind == "plain" else line.kind
             _take_mark(line, bare.strip().rstrip("#").rstrip(), patterns, taken + 1)
             return
-        if hashes == 1 and bare[:1].isdigit():
-            s = bare
+        if hashes == 1 and line.kind == "plain" and (hashed := _HASHED.match(bare)):
+            line.kind, line.number, line.mark = "number", int(hashed[1]), "#" + hashed.group().strip()
+            _take_mark(line, bare[hashed.end() :], patterns, taken + 1)
+            return
     emphasis = match.group() if (match := _EMPHASIS.match(s)) else ""
     core = s[len(emphasis) :]
     first = core[0]
     numbered = line.kind in ("number", "label")
+    if line.kind == "number" and (again := _FAST.match(s)) and int(again[1]) == line.number:
+        s = s[again.end() :]  # «1. 1. …»
+        line.text = s
+        return
     if not numbered and (
         (first in "0123456789([" and _take_number(line, s, core, emphasis, patterns, taken))
         or _take_symbol(line, core, emphasis, patterns, taken)
@@ -110,7 +120,7 @@ def _take_mark(line: Line, s: str, patterns: Patterns, taken: int) -> None:
     if first.isalpha() or first in "#0123456789":
         if _take_label(line, s, core, emphasis, patterns, taken):
             return
-        if line.kind in ("plain", "bullet", "dash", "heading") and not emphasis and (alpha := _ALPHA.match(core)):
+        if line.kind in ("plain", "heading") and not emphasis and (alpha := _ALPHA.match(core)):
             name = alpha["alpha"]
             roman = _ROMAN.get(name.lower())
             line.kind = "roman" if len(name) > 1 else "letter"
@@ -151,12 +161,12 @@ def _take_number(line: Line, s: str, core: str, emphasis: str, patterns: Pattern
     if closed:
         rest = rest[len(emphasis) :]
     separator = _SEPARATOR.match(rest)
-    if bracket and not (separator and separator["strong"]):
+    if (bracket and not (separator and separator["strong"])) or (line.mark and int(number["number"]) > 300):
         return False
     if separator:
         after = rest[separator.end() :]
-        if separator["weak"] and after.lstrip()[:1].isdigit():
-            return False
+        if separator["weak"] and (line.mark or after.lstrip()[:1].isdigit()):
+            return False  # «20 - 10 fa 10»; and behind a bullet a number must look like nothing else
         if emphasis and not closed and after.startswith(emphasis):
             after, closed = after[len(emphasis) :], True
         line.weak = not (separator["strong"] or closed)

@@ -96,11 +96,14 @@ def without_escapes(text: str) -> str:
     return _ESCAPE.sub("", text)
 
 
+_WHOLE = re.compile(r"(\*{1,3}|_{1,3})([^\s*_~=][^*_~=]*)(?<! )\1( [^*_~=]*)?")
 _RUN = re.compile(r"\*+|_+|~~|==")
 
 
 def without_emphasis(text: str) -> str:
     """`text` less paired Markdown emphasis: «**S**ole» → «Sole»; a lone star («tutt*», «5 * 3») stays."""
+    if whole := _WHOLE.fullmatch(text):
+        return whole[2] + (whole[3] or "")
     opened: dict[str, int] = {}
     drop: set[int] = set()
     runs = [(m.start(), m.end(), m.group()) for m in _RUN.finditer(text)]

@@ -17,6 +17,8 @@ class Patterns:
     preamble_before_text: re.Pattern[str]
     closing: re.Pattern[str]
     refusal: re.Pattern[str]
+    apology: re.Pattern[str]
+    about_request: re.Pattern[str]
     but_here: re.Pattern[str]
     numbered_label: re.Pattern[str]
     label: re.Pattern[str]
@@ -63,6 +65,8 @@ def load(language: str = "it") -> Patterns:
         preamble_before_text=compiled(any_of("preamble_before_text")),
         closing=compiled(any_of("closing_line")),
         refusal=compiled(any_of("refusal")),
+        apology=compiled(any_of("apology")),
+        about_request=compiled(any_of("about_request")),
         but_here=compiled(any_of("but_here")),
         numbered_label=compiled(
             rf"(?:{label}[ ]?(?:n\.?°?|n[°º]\.?|nr\.?|num\.?|numero|number|no\.|\#)?[ ]?\(?(?P<number>\d{{1,4}})\)?"

@@ -12,7 +12,15 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from oulibench.responses.cleaning import ANAGRAMS, LONGEST_CLEANED, Context, clean, habits, words_of_list
+from oulibench.responses.cleaning import (
+    ANAGRAMS,
+    BRACKETS_ARE_GLOSSES,
+    LONGEST_CLEANED,
+    Context,
+    clean,
+    habits,
+    words_of_list,
+)
 from oulibench.responses.cleaning import Unit as Unit
 from oulibench.responses.marks import Line, parse_line, settle_marks
 from oulibench.responses.markup import (
@@ -164,6 +172,8 @@ def _of_data(text: str, context: Context, steps: list[str]) -> list[_Entry] | No
     if strings is not None:
         if len(strings) == 1 and "\n" in strings[0]:
             return None if strings[0] == text else _of_lines(_plain_text(strings[0], steps), context, steps)
+        if context.task == "acrostic" and context.requested == 1 and len(strings) == len(context.source or "") > 1:
+            return [_joined(strings, "\n".join(strings), context)]
         return [_Entry(s, s, ["JSON string"]) for s in strings]
     if "|" in text or "<t" in text:
         plain = _plain_text(text, [])
@@ -205,6 +215,7 @@ def _of_lines(text: str, context: Context, steps: list[str]) -> list[_Entry] | N
     if context.task == "acrostic" and (stanzas := _lettered_stanzas(lines, context, steps)):
         return stanzas
     settle_marks(lines)
+    lines = _before_explanation(lines, patterns, steps)
     for line in lines:
         if line.kind != "blank" and not _WORD.search(line.full):
             line.kind = "blank"  # a rule, a row of dots
@@ -227,7 +238,10 @@ def _of_lines(text: str, context: Context, steps: list[str]) -> list[_Entry] | N
 
 
 def _refuses(text: str, patterns: Patterns) -> bool:
-    return patterns.refusal.match(text[:600].lstrip('*_«"“ ')) is not None
+    head = text[:600].lstrip('*_«"“ ')
+    if patterns.refusal.match(head):
+        return True
+    return bool(patterns.apology.match(head) and patterns.about_request.search(head))
 
 
 def _takes_back(lines: list[Line], in_list: bool, context: Context) -> bool:
@@ -254,6 +268,22 @@ def _is_aside(text: str, patterns: Patterns) -> bool:
         or patterns.closing.fullmatch(bare)
         or (":" in bare[:80] and patterns.explanation.match(bare))
     )
+
+
+def _before_explanation(lines: list[Line], patterns: Patterns, steps: list[str]) -> list[Line]:
+    """`lines` up to «Spiegazione:» or «Questa frase è composta da 5 parole:» and its list, behind an unmarked text."""
+    found = False
+    for index, line in enumerate(lines):
+        if line.kind in _MARKED:
+            return lines
+        if line.kind not in ("plain", "heading") or len(line.text) > 600:
+            continue
+        text = _bare(line.text)
+        if found and text.endswith(":") and (patterns.explanation.fullmatch(text) or patterns.closing.fullmatch(text)):
+            steps.append(f"all from «{_shown(text)}» on left out: an explanation")
+            return lines[:index]
+        found = found or (line.kind == "plain" and not _is_aside(line.text, patterns))
+    return lines
 
 
 # --- lists -------------------------------------------------------------------------------------------------------
@@ -415,8 +445,11 @@ def _of_plain_lines(lines: list[Line], context: Context, steps: list[str], refus
         while declined < len(lines) and (lines[declined].kind == "blank" or _refuses(lines[declined].text, patterns)):
             declined += 1
         lines = lines[declined:]
+    if announcement := _announcement(lines):
+        steps.append(_left_out("line", [announcement.text]))
+        lines = [line for line in lines if line is not announcement]
     content = [line for line in lines if line.kind != "blank"]
-    content = _without_asides(content, patterns, steps)
+    content = _without_asides(content, context, steps)
     if not content:
         return []
     first = content[0]
@@ -446,8 +479,18 @@ def _of_plain_lines(lines: list[Line], context: Context, steps: list[str], refus
     return entries
 
 
-def _without_asides(content: list[Line], patterns: Patterns, steps: list[str]) -> list[Line]:
+def _announcement(lines: list[Line]) -> Line | None:
+    """A first line that ends with a colon and stands apart from all the others, which stand together."""
+    kinds = "".join("_" if line.kind == "blank" else "x" for line in lines).strip("_")
+    first = next((line for line in lines if line.kind != "blank"), None)
+    if first is None or first.kind != "plain" or not first.text.rstrip("*_ ").endswith(":"):
+        return None
+    return first if re.fullmatch(r"x_+x+", kinds) else None
+
+
+def _without_asides(content: list[Line], context: Context, steps: list[str]) -> list[Line]:
     """`content` less headings, preamble, closing and explanations."""
+    patterns = context.patterns
     asides: list[str] = []
     start, end = 0, len(content)
     while start < end and (content[start].kind == "heading" or _is_preamble(content, start, patterns)):
@@ -460,7 +503,7 @@ def _without_asides(content: list[Line], patterns: Patterns, steps: list[str]) -
         bare = _bare(line.text) if line.text[:1] in "*_" else line.text
         explains = ":" in bare[:80] and patterns.explanation.match(bare)
         bracketed = bare[:1] in ("(", "[") and bare[-1:] in (")", "]") and len(bare) < 400
-        if line.kind == "heading" or explains or (bracketed and kept and _is_remark(bare[1:-1], patterns)):
+        if line.kind == "heading" or explains or (bracketed and kept and _is_remark(bare[1:-1], context)):
             asides.append(line.text)
         else:
             kept.append(line)
@@ -470,8 +513,14 @@ def _without_asides(content: list[Line], patterns: Patterns, steps: list[str]) -
     return kept
 
 
-def _is_remark(inner: str, patterns: Patterns) -> bool:
-    return bool(patterns.gloss.fullmatch(inner) or patterns.explanation.match(inner) or patterns.is_english(inner))
+def _is_remark(inner: str, context: Context) -> bool:
+    patterns = context.patterns
+    return bool(
+        context.task in BRACKETS_ARE_GLOSSES
+        or patterns.gloss.fullmatch(inner)
+        or patterns.explanation.match(inner)
+        or patterns.is_english(inner)
+    )
 
 
 def _is_preamble(content: list[Line], index: int, patterns: Patterns) -> bool:

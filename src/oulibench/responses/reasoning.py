@@ -43,6 +43,7 @@ _TEMPLATE = re.compile(
     r"|end_of_solution|constrain|CHATBOT_TOKEN|START_OF_TURN_TOKEN)\|>|<\|channel\|>\w{0,12}"
     r"|\[/?INST\]|<bos>|<s>|<unk>|<pad>|<｜(?:Assistant|begin▁of▁sentence)｜>"
 )
+_ROLE = re.compile(r"\s{0,80}(?:assistant|assistente|model|ai|chatbot|bot)\s?:\s?", re.IGNORECASE)
 _ANSWER = re.compile(
     r"<(/?)(answer|final_answer|risposta|risposta_finale|response|output|solution|result|final)>", re.IGNORECASE
 )
@@ -82,6 +83,9 @@ def without_reasoning(text: str, steps: list[str]) -> str | None:
 
 def without_template(text: str, steps: list[str]) -> str:
     """`text` less the tokens of a chat template, from the first end of turn on, and outside `<answer>` tags."""
+    if role := _ROLE.match(text):
+        steps.append(f"«{role.group().strip()}» taken off")
+        text = text[role.end() :]
     if "<" not in text and "[" not in text:
         return text
     for end in _TURN_END.finditer(text):

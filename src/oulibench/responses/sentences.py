@@ -11,6 +11,8 @@ _STOP = re.compile(r"(?<![.!?…])[.!?…]++[\"»”'’)\]]*+(?=[ \n])")
 _DEPTH = re.compile(r"[«»“”()\[\]]")
 _OPENING = "«“([„"
 _CLOSING = "»”)]"
+_APART = " \n/|•·"
+"""What some models put between sentences."""
 _LAST_WORD = re.compile(r"[^\s(«\"“']+$")
 
 
@@ -43,9 +45,9 @@ def split_sentences(text: str, patterns: Patterns) -> list[str]:
             continue
         if stop.group() == "." and _is_abbreviation(text[max(start, stop.start() - 30) : stop.start()], rest, patterns):
             continue
-        sentences.append(text[start:end].strip())
+        sentences.append(text[start:end].strip(_APART))
         start = end
-    sentences.append(text[start:].strip())
+    sentences.append(text[start:].strip(_APART))
     return [s for s in sentences if s]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator
@@ -91,8 +92,8 @@ def _of_object(value: dict[str, object], patterns: Patterns, depth: int) -> Iter
     lists = {k: v for k, v in value.items() if isinstance(v, list | dict) and v}
     texts = {k: v for k, v in value.items() if isinstance(v, str)}
     if lists and not (texts and _field(texts, patterns)):
-        for key, member in lists.items():
-            if len(lists) == 1 or not patterns.other_field.fullmatch(key.strip()):
+        for name, member in lists.items():
+            if len(lists) == 1 or not patterns.other_field.fullmatch(name.strip()):
                 yield from _sentences(member, patterns, depth + 1)
         return
     if not texts:
@@ -134,10 +135,8 @@ def _repair(text: str) -> list[str]:
             continue  # a quotation mark inside the string that nobody escaped
         if not after.startswith(":"):
             piece = text[start : token.start()]
-            try:
+            with contextlib.suppress(ValueError):  # a bad escape: the string as it stands
                 piece = str(json.loads(f'"{piece}"', strict=False))
-            except ValueError:
-                pass  # a bad escape: the string as it stands
             if piece.strip():
                 found.append(piece.strip())
         start = None
@@ -182,6 +181,8 @@ def _cells(line: str) -> list[str]:
 
 def _column(block: list[str], source: str | None, patterns: Patterns, steps: list[str]) -> list[tuple[str, str]]:
     rows = [(_cells(line), line) for line in block if not _is_rule(line)]
+    if not rows:
+        return []
     header: list[str] | None = None
     names = [name.strip("*_ ").casefold() for name in rows[0][0]]
     known = sum(bool(patterns.other_field.fullmatch(n) or _rank(n, patterns) is not None) for n in names)
