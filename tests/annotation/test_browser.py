@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import socket
@@ -203,5 +202,4 @@ def test_an_incomplete_rating_is_not_sent_and_says_what_is_missing(server: Serve
     page.keyboard.press("g")
     page.keyboard.press("Enter")
     page.wait_for_url("**/items/2")
-    assert os.path.commonprefix([page.url, server.base]) == server.base
     assert place(page) == 2

@@ -143,7 +143,8 @@ def test_there_is_nothing_without_a_link(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "10.0.0.5:8741", "", "[::2]", "[", "0.0.0.0"]
+    "host",
+    ["evil.example", "127.0.0.1.evil.example", "10.0.0.5:8741", "", "[::2]", "[", "0.0.0.0"],  # noqa: S104
 )
 def test_a_foreign_host_is_refused(client: TestClient, anna: str, host: str) -> None:
     assert client.get(anna, headers={"host": host}).status_code == 403
