@@ -49,6 +49,15 @@ FUTURE_STEM = {"essere": "sar", "avere": "avr", "venire": "verr", "andare": "and
                "potere": "potr", "volere": "vorr", "stare": "star", "rimanere": "rimarr", "contenere": "conterr",
                "comporre": "comporr", "proporre": "proporr", "tradurre": "tradurr", "produrre": "produrr"}  # fmt: skip
 IMPERFECT_STEM = {"bere": "bev", "comporre": "compon", "proporre": "propon", "tradurre": "traduc", "produrre": "produc"}
+CLASSES = Path(__file__).parents[2] / "src" / "oulibench" / "data" / "it" / "syntax" / "noun_classes.tsv"
+GENDERS = (("ista", "m"), ("tore", "m"), ("trice", "f"), ("zione", "f"), ("sione", "f"), ("essa", "f"), ("iere", "m"),
+           ("ore", "m"), ("ale", "m"), ("one", "m"), ("ice", "f"), ("tà", "f"), ("o", "m"), ("a", "f"))  # fmt: skip
+# For the verbs of a line: the classes of their subjects and of their objects.
+WIDE = {
+    "WIDE": (("person", "thing"), ("person", "thing"), ("name", "thing"), ("animal", "thing"), ("person", "vehicle")),
+    "FORCE": (("force", "thing"), ("force", "vehicle"), ("force", "person")),
+    "PSYCH": (("event", "person"), ("force", "person"), ("event", "name"), ("thing", "person")),
+}  # fmt: skip
 ENDINGS = {"are": "o i a iamo ate ano", "ere": "o i e iamo ete ono", "ire": "o i e iamo ite ono"}
 
 
@@ -101,6 +110,8 @@ class Lexicon:
     of: list[str] = field(default_factory=list)
     unaccusative: list[Verb] = field(default_factory=list)
     unergative: list[Verb] = field(default_factory=list)
+    wide: list[tuple[Verb, str, str]] = field(default_factory=list)
+    classes: dict[str, list[Noun]] = field(default_factory=dict)
 
 
 def plural(lemma: str, gender: str) -> str:
@@ -148,6 +159,8 @@ def read_lexicon(path: Path) -> Lexicon:
             lexicon.body = [noun(entry, key) for entry in rest]
         elif key == "OF":
             lexicon.of = rest
+        elif key in WIDE:
+            lexicon.wide += [(verb(entry, "P"), *roles) for entry in rest for roles in WIDE[key]]
         elif key in ("REFL", "RECIP", "ESSE", "AVERE"):
             verbs = [verb(entry, "P") for entry in rest]
             names = {"REFL": "reflexive", "RECIP": "reciprocal", "ESSE": "unaccusative", "AVERE": "unergative"}
@@ -155,7 +168,24 @@ def read_lexicon(path: Path) -> Lexicon:
         else:
             part = participle(key) if rest[0] == "-" else rest[0]
             lexicon.verbs.append(Verb(key, part, rest[1], rest[2]))
+    lexicon.classes = read_classes(CLASSES)
     return lexicon
+
+
+def read_classes(path: Path) -> dict[str, list[Noun]]:
+    """The package's list of what nouns denote, those whose gender the ending tells."""
+    found: dict[str, list[Noun]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        lemma, _, kind = line.partition("\t")
+        if not lemma.isalpha() or lemma in ("class", "lemma"):
+            continue
+        if kind == "name":
+            found.setdefault(kind, []).append(Noun(lemma, "f" if lemma.endswith("a") else "m", lemma, "P", True))
+            continue
+        gender = next((g for ending, g in GENDERS if lemma.endswith(ending)), None)
+        if gender is not None and lemma.islower():
+            found.setdefault(kind, []).append(Noun(lemma, gender, plural(lemma, gender), kind))
+    return found
 
 
 def join_stem(stem: str, ending: str, conjugation: str) -> str:
@@ -492,9 +522,9 @@ class Grammar:
             subject = self.pronoun(rng.choice(("1S", "2S", "3S", "1P", "2P", "3P")), "nsubj")
             decided = True
         person = subject.person + subject.number
-        order = rng.choice(("SVO", "SVO", "SOV", "VSO", "VOS", "OSV", "OVS", "OVS"))
+        order = self.order()
         if not decided and subject.number == obj.number:
-            order = rng.choice(("SVO", "SVO", "SVO", "SOV", "VSO"))
+            order = rng.choice(("SVO", "SVO", "SVO", "SVO", "SVO", "SOV", "VSO"))
         group, head = self.verb_group(verb, person, subject.gender)
         self._under(subject.head, head)
         self._under(obj.head, head)
@@ -502,6 +532,22 @@ class Grammar:
         words = [w for name in order for w in parts[name]]
         words = words + self.adjunct(head) if rng.random() < 0.7 else self.adjunct(head) + words
         return self.finish(words)
+
+    def wide(self) -> Sentence:
+        """Any order, with nouns of the package's list; only what acts and what is acted on tells the roles apart."""
+        rng = self.rng
+        verb, subjects, objects = rng.choice(self.lexicon.wide)
+        subject = self.phrase(rng.choice(self.lexicon.classes[subjects]), "nsubj", bare=rng.random() < 0.7)
+        obj = self.phrase(rng.choice(self.lexicon.classes[objects]), "obj", bare=rng.random() < 0.7)
+        group, head = self.verb_group(verb, subject.person + subject.number, subject.gender)
+        self._under(subject.head, head)
+        self._under(obj.head, head)
+        parts = {"S": subject.words, "V": group, "O": obj.words}
+        return self.finish([w for name in self.order() for w in parts[name]] + self.adjunct(head))
+
+    def order(self) -> str:
+        """The unmarked order prevails, as in real texts, so that where nothing else is known it is expected."""
+        return self.rng.choices(("SVO", "SOV", "VSO", "VOS", "OSV", "OVS"), (45, 9, 11, 11, 9, 15))[0]
 
     def dropped(self) -> Sentence:
         """No subject: verb and object, in either order, or a clitic object."""
@@ -863,7 +909,7 @@ class Grammar:
 
 
 PATTERNS: tuple[tuple[str, int], ...] = (
-    ("transitive", 40), ("dropped", 6), ("clitic_object", 8), ("reflexive", 14), ("passive", 10), ("si_passive", 5),
+    ("transitive", 32), ("wide", 26), ("dropped", 6), ("clitic_object", 8), ("reflexive", 14), ("passive", 10), ("si_passive", 5),
     ("intransitive", 10), ("copular", 3), ("question", 4), ("imperative", 3), ("dislocation", 4), ("ditransitive", 3),
 )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Final, Protocol
 
 from oulibench.errors import PolicyError
@@ -32,7 +33,19 @@ def _bundled() -> Parser:
     return BundledParser()
 
 
-PARSERS: Final[dict[str, Callable[[], Parser]]] = {"bundled": _bundled}
+def _stanza() -> Parser:
+    from oulibench.syntax.stanza import StanzaParser
+
+    return StanzaParser()
+
+
+def _udpipe(model: str) -> Parser:
+    from oulibench.syntax.udpipe import UDPipeParser
+
+    return UDPipeParser(Path(model))
+
+
+PARSERS: Final[dict[str, Callable[[], Parser]]] = {"bundled": _bundled, "stanza": _stanza}
 """Makers of parsers by name. A maker imports what it needs when it is called."""
 
 
@@ -40,9 +53,15 @@ PARSERS: Final[dict[str, Callable[[], Parser]]] = {"bundled": _bundled}
 def get_parser(name: str = "bundled") -> Parser:
     """The parser of that name, the same object at every call; its data is loaded when it first parses.
 
+    `udpipe:` and the path of a `.udpipe` file names the parser that the file holds.
+
     Raises:
         PolicyError: no such parser; the message names those there are.
+        DataError: its model is not there, or is none.
     """
+    kind, _, model = name.partition(":")
+    if kind == "udpipe" and model:
+        return _udpipe(model)
     if name not in PARSERS:
-        raise PolicyError(f"There is no parser {name!r}; there are: {', '.join(sorted(PARSERS))}.")
+        raise PolicyError(f"There is no parser {name!r}; there are: {', '.join(sorted(PARSERS))}, udpipe:MODEL_FILE.")
     return PARSERS[name]()

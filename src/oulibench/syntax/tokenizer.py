@@ -33,21 +33,21 @@ _PICTURE = "\U0001f1e6-\U0001faff\u2600-\u27bf\u2b00-\u2bff"
 _TOKEN = re.compile(
     rf"""
       (?P<url>(?:https?://|www\.)[^\s<>"«»]+)
-    | (?P<mail>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)
+    | (?P<mail>[\w.+-]{{1,64}}@[\w-]{{1,64}}+(?:\.[\w-]{{1,64}}+){{1,8}})
     | (?P<tag>[@\#][^\W\d]\w*)
-    | (?P<number>\d+(?:[.,:/]\d+)+(?![\w]) | \d+[ºª°]?(?![^\W\d_]))
+    | (?P<number>\d++(?:[.,:/]\d++){{1,12}}+(?!\w) | \d++[ºª°]?(?!\w))
     | (?P<acronym>(?:[^\W\d_]\.){{2,}}(?:[^\W\d_](?![\w.]))?)
     | (?P<year>{_A}\d\d(?!\w))
     | (?P<aphaeresis>(?<!\w){_A}(?:ndr[aà]nghet\w+|st[oaie]|na|nu|un)(?!\w))
     | (?P<word>(?:{_L}|_)+(?:{_A}s(?!\w)|{_A}(?={_L})|{_A})?)
     | (?P<dots>\.{{2,}}|…)
     | (?P<dashes>-{{2,}})
-    | (?P<picture>[{_PICTURE}](?:[\u200d\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]+[{_PICTURE}]?)*)
+    | (?P<picture>[{_PICTURE}](?:[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|\u200d[{_PICTURE}])*)
     | (?P<mark>\S)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_HYPHENATED = re.compile(rf"{_L}+(?:-{_L}+)+")
+_HYPHENATED = re.compile(rf"{_L}++(?:-{_L}++){{1,3}}+")
 _BLANK = re.compile(rf"[\s{_IGNORED}\ufe0e\ufe0f]*")
 _ENDS = {".", "!", "?", "...", "…", ".."}
 _CLOSERS = {'"', "”", "»", ")", "]", "'", "’", "}", "›"}
@@ -209,7 +209,7 @@ class Tokenizer:
         if len(low) < 2 or not form[0].isalpha():
             return (form,)
         previous = plain(forms[i - 1]) if i else ""
-        first = not any(f[0].isalnum() for f in forms[:i][-3:]) if i else True
+        first = not any(f[0].isalnum() for f in forms[max(0, i - 3) : i])
         named = not first and form[0].isupper() and not form.isupper()
         if low in self._contractions:
             if previous in self._not_after.get(low, ()):
@@ -287,11 +287,12 @@ class Tokenizer:
 
     def _verb_and_clitics(self, low: str, first: bool) -> tuple[str, ...] | None:
         """A verb form and the pronouns written together with it, or None."""
-        if len(low) < 5 or not low.isalpha():
+        if not 5 <= len(low) <= 40 or not low.isalpha():
             return None
         known = self._lexicon.known_as(low) - {"V", "X"}
         double = _DOUBLE.fullmatch(low)
-        if double and not known and self._is_verb_stem(double[1], first):
+        plural = double and double[2] == "te" and self._lexicon.lookup(double[1] + "te", "VERB")  # guardate + la
+        if double and not plural and not known and self._is_verb_stem(double[1], first):
             return double[1], double[2], double[3]
         for clitic in _SINGLE:
             stem = low[: -len(clitic)]
