@@ -93,13 +93,14 @@ def _stored(folder: Path) -> dict[str, Any] | None:
 
 
 def carry_out(plan: Plan) -> None:
-    """Make the calls that have no answer yet. Calls that fail for good are stored as failed, and made again when the run
-    is run again.
+    """Make the calls that have no answer yet.
+
+    Calls that fail for good are stored as failed, and made again when the run is run again.
 
     Raises:
         RunError: a model cannot be had at all (no such provider, no key), or somebody else is carrying the run out.
     """
-    from inspect_ai import Task, eval_set
+    from inspect_ai import eval_set
 
     from oulibench.engines.export import answered_calls
     from oulibench.engines.progress import Progress, show
@@ -112,27 +113,13 @@ def carry_out(plan: Plan) -> None:
         if done >= plan.calls:
             print(f"all {plan.calls:,} answers are there already; nobody is asked", file=sys.stderr)
             return
-        models = [_model(name, settings) for name in settings.models]
         cells = dict.fromkeys((request.task, request.shots) for request in plan.requests)
-        tasks: list[Task] = [
-            TASKS[task](
-                suite=settings.suite,
-                shots=shots,
-                wording=settings.wording,
-                n=settings.n,
-                limit=settings.limit,
-                epochs=settings.epochs,
-                system=settings.system,
-                seed=settings.seed,
-                max_tokens=settings.max_tokens,
-                policy=settings.policy,
-            )
-            for task, shots in cells
-        ]
+        tasks = [TASKS[task](**_task_args(settings), shots=shots) for task, shots in cells]
         progress = Progress(plan.calls, done)
         show(progress)
         try:
-            with redirect_stdout(sys.stderr):
+            with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):  # standard output is for the table
+                models = [_model(name, settings) for name in settings.models]
                 eval_set(
                     tasks,
                     log_dir=str(plan.folder / LOGS),
@@ -157,6 +144,12 @@ def carry_out(plan: Plan) -> None:
         finally:
             show(None)
             progress.close()
+
+
+def _task_args(settings: Settings) -> dict[str, Any]:
+    """The settings that make a task; those that are the same for all its calls."""
+    names = ("suite", "wording", "n", "limit", "epochs", "system", "seed", "max_tokens", "policy")
+    return {name: getattr(settings, name) for name in names}
 
 
 def _generation(settings: Settings) -> dict[str, Any]:

@@ -177,7 +177,7 @@ def changed_policy(policy: Policy) -> dict[str, Any]:
 _TOKENS_PER_WORD: Final = 3.0  # Italian words in vocabularies made for English take 2 to 3
 _TOKENS_PER_ITEM: Final = 8  # number, line end, a gloss
 _SLACK: Final = 2  # longer texts than asked for, remarks
-_FRAME: Final = 256  # preamble and closing
+_FRAME: Final = 128  # preamble and closing
 REASONING_TOKENS: Final = 32_768
 _CHARACTERS_PER_TOKEN: Final = 3.0
 
@@ -185,7 +185,7 @@ _CHARACTERS_PER_TOKEN: Final = 3.0
 def token_limit(request: Request, reasons: bool = False) -> int:
     """How many tokens an answer may have: generous, so that it cuts off what never ends and little else.
 
-    An answer of `n` texts of `words` words each takes about n · (3 · words + 8) tokens; twice that is granted, and 256
+    An answer of `n` texts of `words` words each takes about n · (3 · words + 8) tokens; twice that is granted, and 128
     for what is said around the texts. How many words a text takes comes from the target where the target is a length,
     from `data/suites.toml` otherwise. A reasoning model gets 32,768 tokens more, for its reasoning counts as output.
     An answer that the limit cuts off is marked `truncated` in the results.
