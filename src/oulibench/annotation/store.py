@@ -128,17 +128,17 @@ class Store:
             DataError: there is none, it is damaged, or another version wrote it.
         """
         self.folder = find_folder(folder)
-        self._connection = _connect(self.folder / DATABASE)
+        try:
+            self._connection = _connect(self.folder / DATABASE)
+        except sqlite3.DatabaseError as error:
+            raise _damaged(self.folder, error) from error
         try:
             if self._connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
                 raise sqlite3.DatabaseError("it fails the integrity check")
             meta = dict(self._connection.execute("SELECT key, value FROM meta"))
         except sqlite3.DatabaseError as error:
             self._connection.close()
-            raise DataError(
-                f"{self.folder / DATABASE} is damaged ({error}). Keep it with its -wal file, and recover what it holds "
-                "with «sqlite3 ratings.sqlite .recover»."
-            ) from error
+            raise _damaged(self.folder, error) from error
         if meta.get("format") != str(FORMAT):
             self._connection.close()
             raise DataError(
@@ -452,6 +452,13 @@ def find_folder(folder: Path) -> Path:
         if (candidate / DATABASE).is_file():
             return candidate
     raise DataError(f"{folder} holds no annotation yet; «oulibench annotate {folder} --annotators NAMES» begins one.")
+
+
+def _damaged(folder: Path, error: sqlite3.Error) -> DataError:
+    return DataError(
+        f"{folder / DATABASE} is damaged ({error}). Keep it with its -wal file, and recover what it holds with "
+        f"«sqlite3 {DATABASE} .recover»."
+    )
 
 
 def has_store(folder: Path) -> bool:
