@@ -13,21 +13,93 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-SUBJECTS = "il gatto|la maestra|un bambino|il nonno|la vicina|il pescatore|una ragazza|il medico|la zia|il postino".split("|")
-VERBS = "guarda|porta|compra|trova|disegna|lava|perde|regala|nasconde|cerca".split("|")
-OBJECTS = "una mela|il pane|la barca|un libro|la chiave|il cappello|una rosa|la lettera|il vino|una pietra".split("|")
-PLACES = "in giardino|a casa|sul tetto|nel bosco|al mare|in cucina|per strada|vicino al fiume|in piazza|a scuola".split("|")
-EXTRA = "oggi|sempre|piano|ancora|presto|spesso|poi|qui|bene|forse|tardi|insieme|subito|ieri|adesso|davvero".split("|")
+SUBJECTS = [
+    "il gatto",
+    "la maestra",
+    "un bambino",
+    "il nonno",
+    "la vicina",
+    "il pescatore",
+    "una ragazza",
+    "il medico",
+    "la zia",
+    "il postino",
+]
+VERBS = ["guarda", "porta", "compra", "trova", "disegna", "lava", "perde", "regala", "nasconde", "cerca"]
+OBJECTS = [
+    "una mela",
+    "il pane",
+    "la barca",
+    "un libro",
+    "la chiave",
+    "il cappello",
+    "una rosa",
+    "la lettera",
+    "il vino",
+    "una pietra",
+]
+PLACES = [
+    "in giardino",
+    "a casa",
+    "sul tetto",
+    "nel bosco",
+    "al mare",
+    "in cucina",
+    "per strada",
+    "vicino al fiume",
+    "in piazza",
+    "a scuola",
+]
+EXTRA = [
+    "oggi",
+    "sempre",
+    "piano",
+    "ancora",
+    "presto",
+    "spesso",
+    "poi",
+    "qui",
+    "bene",
+    "forse",
+    "tardi",
+    "insieme",
+    "subito",
+    "ieri",
+    "adesso",
+    "davvero",
+]
 BY_INITIAL = {
-    "m": "Maria mangia mele morbide mentre Marco mescola molto miele maturo".split(),
-    "s": "Sara saluta sempre sette signori seduti sotto salici secolari".split(),
-    "p": "Paolo porta poche pere piccole per Piero".split(),
+    "m": ["Maria", "mangia", "mele", "morbide", "mentre", "Marco", "mescola", "molto", "miele", "maturo"],
+    "s": ["Sara", "saluta", "sempre", "sette", "signori", "seduti", "sotto", "salici", "secolari"],
+    "p": ["Paolo", "porta", "poche", "pere", "piccole", "per", "Piero"],
 }
-WITHOUT_E = "un gatto nuota lontano con tutti i suoi amici|oggi vado in montagna|la nonna cucina una torta di frutta|domani andiamo al lago".split("|")
-PALINDROMES = "Anna|osso|radar|ingegni|I topi non avevano nipoti|Aceto nell'enoteca|otto|È corta e atroce".split("|")
-NOT_PALINDROMES = "La casa bianca|Il sole e la luna|Amo la pasta".split("|")
-ENGLISH = "The cat is sleeping on the old sofa|A man a plan a canal Panama|She sells sea shells by the sea shore".split("|")
-ANAGRAMS = {"noce": ["ceno", "cneo", "noce"], "roma": ["amor", "ramo", "mora", "orma", "maro"], "porta": ["tropa", "prato", "parto", "trapo"]}
+WITHOUT_E = [
+    "un gatto nuota lontano con tutti i suoi amici",
+    "oggi vado in montagna",
+    "la nonna cucina una torta di frutta",
+    "domani andiamo al lago",
+]
+PALINDROMES = [
+    "Anna",
+    "osso",
+    "radar",
+    "ingegni",
+    "I topi non avevano nipoti",
+    "Aceto nell'enoteca",
+    "otto",
+    "È corta e atroce",
+]
+NOT_PALINDROMES = ["La casa bianca", "Il sole e la luna", "Amo la pasta"]
+ENGLISH = [
+    "The cat is sleeping on the old sofa",
+    "A man a plan a canal Panama",
+    "She sells sea shells by the sea shore",
+]
+ANAGRAMS = {
+    "noce": ["ceno", "cneo", "noce"],
+    "roma": ["amor", "ramo", "mora", "orma", "maro"],
+    "porta": ["tropa", "prato", "parto", "trapo"],
+}
 SENTENCES = {"Il sole splende.": ["Splende il sole.", "Le sole splendi.", "Sole il splende"]}
 TARGETS: dict[str, list[tuple[Any, int]]] = {
     "word_length": [(3, 1), (5, 1), (8, 2), (12, 3), (16, 4), (20, 5)],
@@ -109,7 +181,7 @@ def response_rows(
     demonstrations: dict[tuple[str, Any], list[tuple[str, str]]] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Rows of `responses.jsonl`; `demonstrations` holds (id, text) pairs per task and target."""
-    rng = random.Random(f"{seed}/{fake.name}")
+    rng = random.Random(f"{seed}/{fake.name}")  # noqa: S311
     for task in tasks:
         for k in shots if task in FEW_SHOT else [0]:
             for target, difficulty in TARGETS[task]:
@@ -119,7 +191,15 @@ def response_rows(
 
 
 def _row(
-    rng: random.Random, fake: Fake, task: str, k: int, target: Any, difficulty: int, epoch: int, n: int, wording: str,
+    rng: random.Random,
+    fake: Fake,
+    task: str,
+    k: int,
+    target: Any,
+    difficulty: int,
+    epoch: int,
+    n: int,
+    wording: str,
     shown: list[tuple[str, str]],
 ) -> dict[str, Any]:
     items: list[str] = []
@@ -152,7 +232,7 @@ def _row(
         "suite": "test",
         "epoch": epoch,
         "demonstrations": [id_ for id_, _ in shown],
-        "prompt": f"Genera {n} testi ({task}, {target}).",
+        "prompt": _prompt(task, target, n, shown),
         "response": None if failed else text,
         "stop_reason": "max_tokens" if truncated else "stop",
         "truncated": truncated,
@@ -160,6 +240,25 @@ def _row(
         "input_tokens": 100,
         "output_tokens": len(text) // 4,
         "seconds": 1.5,
+    }
+
+
+def _prompt(task: str, target: Any, n: int, shown: Sequence[tuple[str, str]]) -> str:
+    asked = f"Genera {n} testi ({task}, {target})."
+    if not shown:
+        return asked
+    examples = "\n".join(f"{f'{i}.' if n > 1 else '-'} {text}" for i, (_, text) in enumerate(shown, 1))
+    return f"{asked}\n\nEcco {len(shown)} esempi:\n{examples}\n\nNon ripetere gli esempi."
+
+
+def invented_demonstrations(seed: int = 7) -> dict[tuple[str, Any], list[tuple[str, str]]]:
+    """Fifteen demonstrations for every few-shot task and target; no package knows their ids."""
+    rng = random.Random(seed)  # noqa: S311
+    perfect = Fake("demonstrations", skill=1.0)
+    return {
+        (task, target): [(f"{task}-{target}-{i}", answer(rng, perfect, task, target)) for i in range(15)]
+        for task in FEW_SHOT
+        for target, _ in TARGETS[task]
     }
 
 

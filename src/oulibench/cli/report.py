@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from oulibench.cli import EXIT_FAILED, EXIT_OK
 from oulibench.cli.options import add_jobs_option, jobs_of
 from oulibench.errors import DataError
+from oulibench.results.answers import expected_answers
 from oulibench.results.runs import Run, open_run, read_items, rebuild_items
 from oulibench.results.store import terminal, write_results
 from oulibench.results.table import bookkeeping, results_of
@@ -155,6 +156,9 @@ def report_table(run: Run, title: bool = False) -> bool:
     if title:
         print(f"== {run.name}")
     print(terminal(results, books))
+    expected, answers = expected_answers(run), sum(len(cell.answers) for cell in cells)
+    if expected is not None and answers < expected:
+        print(f"incomplete: {answers:,} of {expected:,} answers; run it again to go on")
     if run.responses is not None:
         write_results(run.folder, results, books, dict(sorted(signatures.items())))
     return books.failed > 0 or books.errors > 0 or not books.adds_up

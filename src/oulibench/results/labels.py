@@ -40,6 +40,9 @@ class Labels:
     def section(self, name: str) -> str:
         return str(self._table["section"][name])
 
+    def panel(self, name: str) -> str:
+        return str(self._table["panel"][name])
+
     def column(self, name: str) -> str:
         return str(self._table["column"][name])
 

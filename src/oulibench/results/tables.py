@@ -108,7 +108,7 @@ class Table:
         """A booktabs `tabular` to `\\input`; the numbers' columns to the right, the best ones bold."""
         right = [all(not isinstance(row[i].value, str) for row in self.rows) for i in range(len(self.header))]
         lines = [
-            f"% {latex_escape(self.title)}. Needs \\usepackage{{booktabs}}.",
+            f"% {latex_escape(self.title)}. Needs \\usepackage{{booktabs}} and \\usepackage[T1]{{fontenc}}.",
             f"\\begin{{tabular}}{{{''.join('r' if r else 'l' for r in right)}}}",
             "\\toprule",
             " & ".join(latex_escape(h) for h in self.header) + r" \\",
@@ -428,7 +428,7 @@ def form_table(analysis: Analysis, labels: Labels) -> Table:
         "truncated",
         "errors",
     )
-    return _per_cell(analysis, labels, "form", labels.column("answers"), labels.text("form"), columns, row)
+    return _per_cell(analysis, labels, "form", labels.panel("form"), labels.text("form"), columns, row)
 
 
 def _habits(analysis: Analysis, key: CellKey) -> Habits:
@@ -451,7 +451,7 @@ def copying_table(analysis: Analysis, labels: Labels) -> Table:
 
     columns = ("n", "copies", "near_copies", "sr", "sr_without_copies", "assessable")
     caption = labels.text("copying", threshold=round(THRESHOLD))
-    return _per_cell(analysis, labels, "copying", labels.column("copies"), caption, columns, row)
+    return _per_cell(analysis, labels, "copying", labels.panel("copying"), caption, columns, row)
 
 
 def language_table(analysis: Analysis, labels: Labels) -> Table:
@@ -466,7 +466,7 @@ def language_table(analysis: Analysis, labels: Labels) -> Table:
         )
 
     columns = ("n", "foreign", "uncertain")
-    title, caption = labels.column("foreign"), labels.text("languages")
+    title, caption = labels.panel("languages"), labels.text("languages")
     return _per_cell(analysis, labels, "languages", title, caption, columns, row)
 
 
@@ -488,7 +488,7 @@ def repetition_table(analysis: Analysis, labels: Labels) -> Table:
 
     columns = ("n", "exact", "near", "distinct_1", "distinct_2", "self_similarity", "openings", "words")
     caption = labels.text("repetition")
-    return _per_cell(analysis, labels, "repetition", labels.column("exact"), caption, columns, row)
+    return _per_cell(analysis, labels, "repetition", labels.panel("repetition"), caption, columns, row)
 
 
 def _counted(pairs: Sequence[tuple[str, int]], most: int = 3) -> str:
@@ -505,7 +505,7 @@ def shortcut_table(analysis: Analysis, labels: Labels) -> Table:
 
     columns = ("n", "shuffled", "same", "non_words", "carried_over")
     caption = labels.text("shortcuts")
-    return _per_cell(analysis, labels, "shortcuts", labels.column("shuffled"), caption, columns, row)
+    return _per_cell(analysis, labels, "shortcuts", labels.panel("shortcuts"), caption, columns, row)
 
 
 def palindrome_table(analysis: Analysis, labels: Labels) -> Table:
@@ -517,7 +517,9 @@ def palindrome_table(analysis: Analysis, labels: Labels) -> Table:
         return Entry(p.passed, "count"), Entry(p.known, "count"), Entry(share, "rate", heat=True)
 
     columns = ("passed", "known", "known")
-    table = _per_cell(analysis, labels, "palindromes", labels.column("known"), labels.text("palindromes"), columns, row)
+    table = _per_cell(
+        analysis, labels, "palindromes", labels.panel("palindromes"), labels.text("palindromes"), columns, row
+    )
     return replace(table, header=(*table.header[:-1], f"{table.header[-1]} / {labels.column('passed').lower()}"))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import re
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any, Final
@@ -56,6 +57,7 @@ def render_page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["soft"] = _soft
     by_name = {table.name: table for table in tables}
     names = {name: by_name.get(name) for name in _TABLES}
     total = sum(len(cell.items) for cell in analysis.cells.values())
@@ -65,7 +67,7 @@ def render_page(
         css=folder.joinpath("report.css").read_text(encoding="utf-8"),
         js=folder.joinpath("report.js").read_text(encoding="utf-8"),
         sections=_sections(names, {f.name for f in figures}, total),
-        tables=names if analysis.results else {},
+        tables=names if analysis.results else dict.fromkeys(_TABLES),
         figures={
             name: next((f for f in figures if f.name == name), None) for name in ("few_shot", "length", "difficulty")
         },
@@ -130,6 +132,13 @@ def _settings(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
+def _soft(text: str) -> Any:
+    """`text`, escaped, with places where a long name may break."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"(?<=[/_:.@\-])(?=\w)", "<wbr>", str(escape(text)))) if len(text) > 12 else text  # noqa: S704
+
+
 def _for_script(data: object) -> str:
     """JSON that may stand in a `script` element: nothing in it can end the element."""
     text = json.dumps(data, ensure_ascii=False)
@@ -152,9 +161,8 @@ def _panels(analysis: Analysis, labels: Labels, tables: Mapping[str, Table]) -> 
                 found.append((where, pairs[:_EXAMPLES_PER_CELL]))
         panels.append(
             {
-                "title": table.title,
+                "title": labels.panel(name),
                 "table": table,
-                "headline": "",
                 "examples": [found[i] for i in spread(range(len(found)), _CELLS_WITH_EXAMPLES)],
                 "between": "→" if name != "copying" else f"← {labels.ui['copied_from']}",
             }
