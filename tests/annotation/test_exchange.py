@@ -119,10 +119,10 @@ def test_no_cell_is_a_formula(store: Store) -> None:
 
 def test_what_does_not_fit_is_refused_by_name(store: Store, tmp_path: Path) -> None:
     unit = store.units()[0].id
-    good = {"item_id": unit, "annotator": "anna", "comment": "", "time": ""}
+    good: dict[str, Any] = {"item_id": unit, "annotator": "anna", "comment": "", "time": ""}
     rows = [{**good, "dimension": d, "value": 3} for d in ("grammaticality", "coherence", "appropriateness")]
     other = store.units()[1].id
-    bad = [
+    bad: list[dict[str, Any]] = [
         {**good, "annotator": "b", "dimension": "coherence", "value": 3},  # two dimensions are missing
         *({**r, "annotator": "c", "value": 7} for r in rows),
         *({**r, "annotator": "d", "item_id": "nowhere"} for r in rows),
@@ -234,6 +234,7 @@ def test_a_user_state_of_potato_itself(store: Store, tmp_path: Path) -> None:
 
 def test_the_history_goes_out_whole(store: Store) -> None:
     unit = store.unit_at("anna", 1)
+    assert unit is not None
     store.save(Rating("anna", unit, {"grammaticality": 5, "coherence": 4, "appropriateness": 3}, time="t"))
     store.undo("anna")
     rows = list(history_rows(store.history()))

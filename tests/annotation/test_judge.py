@@ -231,5 +231,5 @@ def test_a_file_that_holds_no_judgements_is_named(store: Store) -> None:
     unit_id = store.units()[0].id
     (store.folder / "judges").mkdir()
     (store.folder / "judges" / "odd.jsonl").write_text(json.dumps({"item_id": unit_id}) + "\n")
-    with pytest.raises(DataError, match="odd.jsonl"):
+    with pytest.raises(DataError, match=r"odd\.jsonl"):
         read_judges(store.folder, [unit_id])

@@ -1,9 +1,11 @@
 """The rating pages over HTTP: who may do what, and that nothing is lost or leaked."""
 
+# ruff: noqa: E402  # what the extra brings is asked for before anything that needs it
 from __future__ import annotations
 
 import html
 import re
+from typing import Any
 
 import pytest
 
@@ -13,11 +15,24 @@ pytest.importorskip("jinja2")
 from starlette.testclient import TestClient
 
 from oulibench.annotation.scheme import describe
-from oulibench.annotation.store import Store, read_links
+from oulibench.annotation.store import Rating, Store, read_links
 from oulibench.annotation.web import create_app, is_loopback, visible
 
 BASE = "http://127.0.0.1:8741"
 GOOD = {"grammaticality": "5", "coherence": "4", "appropriateness": "3"}
+
+
+def at(store: Store, person: str, place: int) -> str:
+    """The unit that somebody rates at a place."""
+    unit = store.unit_at(person, place)
+    assert unit is not None
+    return unit
+
+
+def rated(store: Store, person: str, unit: str) -> Rating:
+    rating = store.rating(person, unit)
+    assert rating is not None
+    return rating
 
 
 @pytest.fixture
@@ -41,7 +56,7 @@ def field(page: str, name: str) -> str:
     return html.unescape(found[1])
 
 
-def post(client: TestClient, path: str, data: dict[str, str], page: str | None = None, **headers: str) -> object:
+def post(client: TestClient, path: str, data: dict[str, str], page: str | None = None, **headers: str) -> Any:
     form = page or path
     given = client.get(form).text
     fields = {"csrf": field(given, "csrf")}
@@ -53,7 +68,7 @@ def post(client: TestClient, path: str, data: dict[str, str], page: str | None =
 def test_a_rating_is_saved_and_the_next_sentence_comes(client: TestClient, store: Store, anna: str) -> None:
     answer = post(client, f"{anna}/items/1", GOOD | {"comment": "  bella  "})
     assert (answer.status_code, answer.headers["location"]) == (303, f"{anna}/items/2")
-    rating = store.rating("anna", store.unit_at("anna", 1))
+    rating = rated(store, "anna", at(store, "anna", 1))
     assert rating.values == {"grammaticality": 5, "coherence": 4, "appropriateness": 3}
     assert rating.comment == "bella"
     assert rating.seconds is not None
@@ -70,7 +85,7 @@ def test_the_same_form_sent_twice_is_one_rating_but_a_changed_one_is_another(
     assert len(store.history()) == 1
     client.post(f"{anna}/items/1", data=form | GOOD | {"coherence": "1"}, headers={"origin": BASE})
     assert len(store.history()) == 2
-    assert store.rating("anna", store.unit_at("anna", 1)).values["coherence"] == 1
+    assert rated(store, "anna", at(store, "anna", 1)).values["coherence"] == 1
 
 
 @pytest.mark.parametrize(
@@ -98,13 +113,13 @@ def test_what_is_no_whole_rating_is_refused_with_the_page_again(
 
 def test_a_flag_that_excuses_needs_no_ratings(client: TestClient, store: Store, anna: str) -> None:
     assert post(client, f"{anna}/items/1", {"cannot_judge": "1"}).status_code == 303
-    assert store.rating("anna", store.unit_at("anna", 1)).flags == {"cannot_judge"}
+    assert rated(store, "anna", at(store, "anna", 1)).flags == {"cannot_judge"}
 
 
 def test_undo_brings_back_what_was_before_and_the_history_keeps_all(
     client: TestClient, store: Store, anna: str
 ) -> None:
-    unit = store.unit_at("anna", 1)
+    unit = at(store, "anna", 1)
     post(client, f"{anna}/items/1", GOOD)
     post(client, f"{anna}/items/1", GOOD | {"coherence": "1"})
     answer = post(client, f"{anna}/undo", {}, page=f"{anna}/items/2")
@@ -112,7 +127,7 @@ def test_undo_brings_back_what_was_before_and_the_history_keeps_all(
     assert (
         "tolta" in client.get(f"{anna}/items/1?undone").text or "Annullata" in client.get(f"{anna}/items/1?undone").text
     )
-    assert store.rating("anna", unit).values["coherence"] == 4
+    assert rated(store, "anna", unit).values["coherence"] == 4
     post(client, f"{anna}/undo", {}, page=f"{anna}/items/2")
     assert store.rating("anna", unit) is None
     post(client, f"{anna}/undo", {}, page=f"{anna}/items/2")  # nothing is left to undo
@@ -240,7 +255,7 @@ def test_no_page_of_an_annotator_names_model_shots_or_others(client: TestClient,
     for path in (anna, f"{anna}/list", f"{anna}/guide", *(f"{anna}/items/{i}" for i in range(1, total + 1))):
         page = client.get(path).text
         assert not re.search(r"\b(alfa|beta|gamma|shots|explicit)\b|bruno|commento di un altro", page)
-    unit = store.unit_at("bruno", 1)
+    unit = at(store, "bruno", 1)
     assert client.get(f"{anna}/gold/{unit}").status_code == 404
 
 
@@ -251,7 +266,7 @@ def test_hostile_text_stays_text(client: TestClient, store: Store, anna: str) ->
     assert "<script>alert" not in page
     assert "<img" not in page
     assert html.escape(hostile, quote=False)[:40] in page.replace("&#34;", '"').replace("&#39;", "'")
-    assert store.rating("anna", store.unit_at("anna", 1)).comment == hostile
+    assert rated(store, "anna", at(store, "anna", 1)).comment == hostile
 
 
 def test_characters_that_would_not_show_are_named() -> None:
@@ -278,7 +293,7 @@ def test_the_most_disputed_sentence_comes_first_and_a_decision_is_kept_with_its_
 ) -> None:
     bruno = "/r/" + read_links(store.folder)["bruno"]
     assert "due persone" in client.get(carla).text
-    units = [store.unit_at("anna", i) for i in (1, 2)]
+    units = [at(store, "anna", i) for i in (1, 2)]
     for i, unit in enumerate(units, 1):
         post(client, f"{anna}/items/{i}", GOOD)
         place = store.position_of("bruno", unit)
@@ -288,9 +303,10 @@ def test_the_most_disputed_sentence_comes_first_and_a_decision_is_kept_with_its_
     answer = post(client, f"{carla}/gold/{units[1]}", GOOD | {"comment": "deciso"})
     assert answer.headers["location"] == f"{carla}/gold/{units[0]}"
     gold = store.gold(units[1])
+    assert gold is not None
     assert (gold.person, gold.comment, gold.values["coherence"]) == ("carla", "deciso", 4)
-    assert store.rating("anna", units[1]).values["coherence"] == 4
-    assert store.rating("bruno", units[1]).values["coherence"] == 1
+    assert rated(store, "anna", units[1]).values["coherence"] == 4
+    assert rated(store, "bruno", units[1]).values["coherence"] == 1
     assert "decisa da carla" in client.get(carla).text
 
 
