@@ -7,7 +7,7 @@ import time
 import pytest
 
 from oulibench.errors import TextError
-from oulibench.responses import read_response
+from oulibench.responses import Unit, read_response
 
 LIMIT = 3.0
 """Seconds of processor time: 20,000 characters take some hundredths; what is quadratic in them takes far longer."""
@@ -57,6 +57,15 @@ def test_a_megabyte_and_a_hundred_thousand_lines() -> None:
     assert len(read_response("\n".join(lines), task="word_length").items) == 50_000
     assert len(read_response("Il sole\n" * 100_000, task="word_length").items) == 100_000
     assert time.process_time() - start < 20 * LIMIT
+
+
+@pytest.mark.parametrize("unit", ["sentence", "stanza"])
+@pytest.mark.parametrize("head", ["1. a\n", "", "- Nota: a\n- b\n", f"A{'a' * 45}\n"])
+@pytest.mark.parametrize("line", ["b\n", "- Nota: b\n", "- b\n", "1. b\n  - Parole: 3\n", "**\n", "mi dispiace, \n"])
+def test_many_lines_take_linear_time(line: str, head: str, unit: Unit) -> None:
+    start = time.process_time()
+    read_response(head + line * 20_000, task="acrostic", target="sole", requested=50, unit=unit)
+    assert time.process_time() - start < 2 * LIMIT
 
 
 def test_more_than_a_megabyte_is_refused() -> None:

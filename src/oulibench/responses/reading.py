@@ -82,6 +82,8 @@ _MARKED: Final = _NUMBERED | {"bullet", "dash"}
 _WORD = re.compile(r"[^\W_]")
 _END = ".!?…"
 _SHOWN: Final = 3
+_LONGEST_JOINED: Final = 10_000
+"""Characters. No sentence broken over lines is longer; without an end, joining lines would take quadratic time."""
 
 
 def read_response(
@@ -326,6 +328,8 @@ def _of_list(lines: list[Line], context: Context, steps: list[str]) -> list[_Ent
         elif gap or node.children:
             outside.append(line.text)
             node.closed = True
+        elif len(node.text) > _LONGEST_JOINED:
+            outside.append(line.text)
         elif context.unit == "stanza" and not _is_aside(line.text, patterns):
             node.text += "\n" + line.text
             node.line.raw += "\n" + line.raw
@@ -343,10 +347,10 @@ def _of_list(lines: list[Line], context: Context, steps: list[str]) -> list[_Ent
     for node in nodes:
         entries.extend(_of_node(node, context, details))
     if not numbers and len(entries) > 1:
-        kept = [e for e in entries if not (":" in e.text[:80] and patterns.explanation.match(_bare(e.text)))]
-        if kept:
-            details.extend(e.text for e in entries if e not in kept)
-            entries = kept
+        explains = [_explains(e.text, patterns) for e in entries]
+        if not all(explains):
+            details.extend(e.text for e, drop in zip(entries, explains, strict=True) if drop)
+            entries = [e for e, drop in zip(entries, explains, strict=True) if not drop]
     if details:
         steps.append(_left_out("detail", details))
     if context.task == "acrostic" and context.requested == 1 and len(entries) == len(context.source or "") > 1:
@@ -380,16 +384,20 @@ def _of_node(node: _Node, context: Context, details: list[str]) -> list[_Entry]:
     if not node.children:
         return [own]
     patterns = context.patterns
-    children = [c for c in node.children if not (":" in c.text[:80] and patterns.explanation.match(_bare(c.text)))]
+    children = [c for c in node.children if not _explains(c.text, patterns)]
     if not _is_heading(node, children, context):
         details.extend(c.text for c in node.children)
         return [own]
-    details.extend(c.text for c in node.children if c not in children)
+    details.extend(c.text for c in node.children if _explains(c.text, patterns))
     if node.text:
         details.append(node.text)
     if context.unit == "stanza" or (context.task == "acrostic" and len(children) == len(context.source or "")):
         return [_joined([c.text for c in children], "\n".join([line.raw, *(c.raw for c in children)]), context)]
     return [_Entry(c.raw.strip(), c.text, [f"list mark «{c.mark}»"]) for c in children]
+
+
+def _explains(text: str, patterns: Patterns) -> bool:
+    return ":" in text[:80] and patterns.explanation.match(_bare(text[:600])) is not None
 
 
 def _is_heading(node: _Node, children: list[Line], context: Context) -> bool:
@@ -540,7 +548,7 @@ def _is_closing(line: Line, patterns: Patterns) -> bool:
 
 def _running_text(line: Line, context: Context, steps: list[str]) -> list[_Entry]:
     notes = [f"list mark «{line.mark}»"] if line.mark else []
-    if context.task == "word_anagram" or len(line.text) > LONGEST_CLEANED * 20:
+    if context.task == "word_anagram":
         return [_Entry(line.raw.strip(), line.text, notes)]
     sentences = split_sentences(line.text, context.patterns)
     sentences = _without_aside_sentences(sentences, context.patterns, steps)
@@ -573,6 +581,7 @@ def _per_line(content: list[Line], context: Context, steps: list[str]) -> list[_
             previous is not None
             and context.task != "word_anagram"
             and not line.mark
+            and len(previous.text) <= _LONGEST_JOINED
             and len(previous.text.rsplit("\n", 1)[-1]) >= 40
             and previous.text[:1].isupper()
             and _goes_on(previous.text, line.text)
