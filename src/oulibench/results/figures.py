@@ -56,10 +56,13 @@ class Drawing:
         for number, colour in enumerate(PALETTE):
             body = body.replace(colour, f"var(--s{number})")
         body = body.replace(INK, "var(--ink)").replace(FAINT, "var(--line)")
-        # The figure scales with the page; ids are prefixed, so that two figures on a page do not share any.
-        body = re.sub(
-            r'(<svg[^>]*?) width="[^"]*"', r"\1", re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", body, count=1)
-        )
+        # It shrinks with the page, but its letters never grow beyond those of the text around it.
+        width = re.search(r'<svg[^>]*? width="([\d.]+)pt"', body)
+        body = re.sub(r'(<svg[^>]*?) (?:width|height)="[^"]*"', r"\1", body, count=1)
+        body = re.sub(r'(<svg[^>]*?) (?:width|height)="[^"]*"', r"\1", body, count=1)
+        if width:
+            body = body.replace("<svg", f'<svg style="max-width: {float(width[1]) * 1.75:.0f}px"', 1)
+        # Ids are prefixed, so that two figures on a page do not share any.
         body = re.sub(r'\bid="', f'id="{self.name}-', body)
         return re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{self.name}-", body)
 
@@ -140,9 +143,9 @@ def _grid(panels: int, width: float = 2.7, height: float = 2.3, share_y: bool = 
     return figure, axes[:panels]
 
 
-def _short(name: str) -> str:
+def _short(name: str, longest: int = _LONGEST_NAME) -> str:
     name = one_line(name)
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+    return name if len(name) <= longest else name[: longest - 1] + "…"
 
 
 def _look(number: int) -> dict[str, Any]:
@@ -189,10 +192,14 @@ def few_shot_figure(analysis: Analysis, labels: Labels) -> Figure | None:
     shots_of: dict[str, set[int]] = {}
     for key in analysis.cells:
         shots_of.setdefault(key.task, set()).add(key.shots)
-    tasks = [task for task in analysis.tasks if len(shots_of[task]) > 1]
+    rates = {CellKey(r.system, r.task, r.shots): r.sr for r in analysis.results}
+    tasks = [
+        task
+        for task in analysis.tasks
+        if len(shots_of[task]) > 1 and any(key.task == task and rate is not None for key, rate in rates.items())
+    ]
     if not tasks:
         return None
-    rates = {CellKey(r.system, r.task, r.shots): r.sr for r in analysis.results}
     means = {(a.system, a.shots): a for a in analysis.averages if a.over == FEW_SHOT_TASKS}
     figure, axes = _grid(len(tasks) + bool(means), share_y=True)
     step = max(analysis.shots) / 60 / max(1, len(analysis.systems) - 1) * 2 if len(analysis.systems) > 1 else 0.0
@@ -250,7 +257,7 @@ def length_figure(analysis: Analysis, labels: Labels) -> Figure | None:
         ax.plot([0, largest * 1.05], [0, largest * 1.05], color=INK, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
         ax.set_xlim(0, max(targets) * 1.08)
         ax.set_ylim(0, largest * 1.08)
-        ax.set_title(f"{one_line(labels.task(task))}\n{_short(system)}")
+        ax.set_title(f"{_short(labels.task(task), 28)}\n{_short(system, 28)}")
     for ax in axes[::_COLUMNS]:
         ax.set_ylabel(labels.ui["obtained"])
     for ax in axes[-_COLUMNS:]:

@@ -57,14 +57,15 @@ class Entry:
         if self.kind == "count":
             return f"{self.value:,}"
         text = f"{self.value:.3f}" if self.kind == "rate" else f"{self.value:.2f}"
-        return "0" + text[2:] if text in ("-0.000", "-0.00") else text
+        return text[1:] if text in ("-0.000", "-0.00") else text.replace("-", "−")
 
     @property
     def range(self) -> str:
         """The interval, short; empty where there is none."""
         if self.interval is None or self.interval.low is None or self.interval.high is None:
             return ""
-        return f"[{self.interval.low:.3f}, {self.interval.high:.3f}]" + (FEW if self.interval.few else "")
+        limits = f"[{self.interval.low:.3f}, {self.interval.high:.3f}]".replace("-", "−")
+        return limits + (FEW if self.interval.few else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +140,6 @@ _LATEX_MARKS = {
 
 def _latex(entry: Entry, intervals: bool) -> str:
     shown = "--" if entry.value is None else latex_escape(entry.shown)
-    if entry.kind != "text" and shown.startswith("-") and shown != "--":
-        shown = f"$-${shown[1:]}"
-    shown = shown.replace("< .001", "$<$ .001").replace("\\textless{} .001", "$<$ .001")
     if entry.best:
         shown = f"\\textbf{{{shown}}}"
     shown += "".join(_LATEX_MARKS.get(mark, "") for mark in entry.mark)

@@ -116,8 +116,8 @@ def _facts(analysis: Analysis, labels: Labels) -> list[tuple[str, str]]:
     answers = sum(len(cell.answers) for cell in analysis.cells.values())
     items = analysis.books.scored + sum(r.items - r.scored for r in analysis.results)
     return [
-        (labels.column("model"), str(len(analysis.systems))),
-        (labels.column("task"), str(len(analysis.tasks))),
+        (labels.column("models"), str(len(analysis.systems))),
+        (labels.column("tasks"), str(len(analysis.tasks))),
         (labels.column("shots"), ", ".join(map(str, analysis.shots)) or NOTHING),
         (labels.column("answers"), f"{answers:,}"),
         (labels.column("n"), f"{items:,}"),
