@@ -169,6 +169,8 @@ def _read(row: Mapping[str, Any], constraint: AnyConstraint, target: object, pol
 
 
 def _score_response(row: Mapping[str, Any], constraint: AnyConstraint, target: object, policy: Policy) -> list[Row]:
+    from oulibench.responses import READER_VERSION
+
     reading = _read(row, constraint, target, policy)
     if not reading.items:
         reason = _NO_ITEMS.get(reading.status, "No item could be read.")
@@ -182,7 +184,9 @@ def _score_response(row: Mapping[str, Any], constraint: AnyConstraint, target: o
         except Exception as error:  # this item alone
             scored.append(failed_row(base, error))
         else:
-            scored.append({**base, "status": reading.status, **verdict})
+            # How the item was read decides its verdict, too.
+            signature = f"{verdict['signature']}|reader:{READER_VERSION}"
+            scored.append({**base, "status": reading.status, **verdict, "signature": signature})
     return scored
 
 
