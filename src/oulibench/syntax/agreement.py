@@ -88,8 +88,10 @@ def is_finite(token: Token) -> bool:
 
 
 def is_infinitive(token: Token) -> bool:
+    if token.upos not in ("VERB", "AUX"):
+        return False
     return token.feats.get("VerbForm") == "Inf" or (not is_finite(token) and fold(token.form).endswith(("re", "r")))
 
 
 def is_gerund(token: Token) -> bool:
-    return fold(token.form).endswith("ndo")
+    return token.upos in ("VERB", "AUX") and fold(token.form).endswith("ndo")

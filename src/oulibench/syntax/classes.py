@@ -21,7 +21,7 @@ Verb classes (one verb may have several):
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from oulibench.syntax.tree import Token
@@ -39,10 +39,13 @@ ANIMACY: Mapping[str, float] = {
     "time": -0.9,
 }
 """How likely a class acts rather than is acted upon, from -1 to 1."""
+ALIVE = 0.4
+"""Above this a noun counts as a person, an animal or a group."""
 UNKNOWN_NAME, UNKNOWN_PRONOUN, UNKNOWN_NOUN = 0.6, 0.0, -0.5
 """The same for a word of no known class: a name is rather a person, a noun rather a thing."""
 
 
+@lru_cache(maxsize=1 << 14)
 def fold(form: str) -> str:
     """The form in lower case with a plain apostrophe."""
     return form.lower().replace("’", "'")
@@ -53,6 +56,7 @@ class Words:
     """The closed classes of `words.toml`; pronouns and clitics by form, with person and number ("" where open)."""
 
     modals: frozenset[str]
+    subordinators: frozenset[str]
     light_verbs: frozenset[str]
     lost: frozenset[str]
     stative: frozenset[str]
@@ -85,6 +89,7 @@ def _words() -> Words:
 
     return Words(
         modals=listed("modals"),
+        subordinators=listed("subordinators"),
         light_verbs=listed("light_verbs"),
         lost=listed("lost"),
         stative=listed("stative"),
@@ -138,10 +143,19 @@ def noun_class(token: Token) -> str:
 
 @cache
 def _class_of(lemma: str) -> str:
-    found = _table("syntax/noun_classes.tsv").get(lemma)
-    if found:
-        return found
+    known = _table("syntax/noun_classes.tsv")
+    for candidate in (lemma, *_singulars(lemma)):
+        if candidate in known:
+            return known[candidate]
     return next((of for ending, of in WORDS.noun_endings.items() if lemma.endswith(ending)), "")
+
+
+def _singulars(plural: str) -> tuple[str, ...]:
+    """What a plural that a lemmatiser left as it was may be the plural of."""
+    stem, ending = plural[:-1], plural[-1:]
+    if ending == "i":
+        return tuple(f"{base}{vowel}" for base in {stem, stem.removesuffix("h")} for vowel in "oea")
+    return (f"{stem}a", f"{stem.removesuffix('h')}a") if ending == "e" else ()
 
 
 def animacy(token: Token) -> float:

@@ -25,7 +25,8 @@ class Clause:
     """The main clause. `dependents` are the words that hang on the predicate or on its auxiliaries, in order.
 
     `auxiliaries` are the verbs that belong to the predicate: auxiliaries, modals and copulas, in order. `finite` is the
-    verb that agrees with the subject, if any word of the clause is finite.
+    verb that agrees with the subject, if any word of the clause is finite. `below` is what
+    `children_by_head` gives for the sentence.
     """
 
     sentence: Sentence
@@ -33,6 +34,7 @@ class Clause:
     auxiliaries: tuple[Token, ...]
     dependents: tuple[Token, ...]
     finite: Token | None
+    below: list[list[Token]]
 
     @property
     def last_auxiliary(self) -> Token | None:
@@ -55,7 +57,7 @@ class Clause:
     @property
     def is_copular(self) -> bool:
         """Whether the predicate is a noun, adjective, pronoun or adverb with a copula."""
-        return self.predicate.upos not in _VERBAL and any(t.relation == "cop" for t in self.auxiliaries)
+        return self.predicate.upos not in _VERBAL and bool(self.auxiliaries) and not self.is_participle
 
     @cached_property
     def clitics(self) -> tuple[Token, ...]:
@@ -138,13 +140,31 @@ def main_clause(sentence: Sentence) -> Clause | None:
         for child in below[root.id]:
             if child.deprel == relation and _is_clausal(child, below) and _stands_alone(child, below):
                 return _clause(sentence, child, below)
+    return _stray_clause(sentence, below)
+
+
+def _stray_clause(sentence: Sentence, below: list[list[Token]]) -> Clause | None:
+    """The clause of the first finite verb that hangs somewhere in a verbless tree, under no conjunction or relative."""
+    for token in sentence.tokens:
+        if token.upos not in _VERBAL or not is_finite(token):
+            continue
+        above = token
+        while above.head and _stands_alone(above, below, finite=True):
+            above = sentence.tokens[above.head - 1]
+        if above.head:
+            continue
+        if token.upos == "VERB":
+            return _clause(sentence, token, below)
+        dependents = [child for child in (*below[above.id], *below[token.id]) if child is not token]
+        return Clause(sentence, above, (token,), tuple(sorted(dependents, key=_by_id)), token, below)
     return None
 
 
 def _above_subordinator(root: Token, below: list[list[Token]]) -> Token:
     """The main verb where the parser made a clause with a conjunction the root («Quando piove, resto a casa»)."""
     children = below[root.id]
-    if not any(child.relation == "mark" and child.id < root.id for child in children):
+    first = next((child for child in children if child.upos != "PUNCT"), root)
+    if first.id > root.id or not (first.relation == "mark" or fold(first.form) in WORDS.subordinators):
         return root
     for child in children:
         if child.deprel in ("conj", "parataxis", "ccomp") and child.id > root.id and _is_clausal(child, below):
@@ -169,9 +189,9 @@ def _is_verb_unseen(sentence: Sentence, token: Token, below: list[list[Token]]) 
     return any(child.deprel == "obj" for child in below[token.id])
 
 
-def _stands_alone(token: Token, below: list[list[Token]]) -> bool:
+def _stands_alone(token: Token, below: list[list[Token]], *, finite: bool = False) -> bool:
     """Whether a verb below a verbless root can be the main verb: finite, no subordinator, no relative pronoun."""
-    if not any(is_finite(t) for t in (token, *below[token.id]) if t.upos in _VERBAL):
+    if not finite and not any(is_finite(t) for t in (token, *below[token.id]) if t.upos in _VERBAL):
         return False
     return not any(
         child.relation == "mark"
@@ -204,7 +224,7 @@ def _clause(sentence: Sentence, head: Token, below: list[list[Token]]) -> Clause
     finite = next((token for token in auxiliaries if is_finite(token)), None)
     if finite is None and not auxiliaries and not is_infinitive(predicate) and not is_gerund(predicate):
         finite = predicate  # a main verb of its own is finite, whatever its features say
-    return Clause(sentence, predicate, tuple(auxiliaries), tuple(dependents), finite)
+    return Clause(sentence, predicate, tuple(auxiliaries), tuple(dependents), finite, below)
 
 
 def _governed(token: Token, below: list[list[Token]]) -> Token | None:
@@ -223,7 +243,6 @@ def _governed(token: Token, below: list[list[Token]]) -> Token | None:
     for child in below[token.id]:
         if (
             child.id > token.id
-            and child.upos == "VERB"
             and child.relation in _GOVERNED
             and fits(child)
             and not any(t.relation in ("mark", "case") for t in below[child.id] if t.id < child.id)
@@ -233,7 +252,17 @@ def _governed(token: Token, below: list[list[Token]]) -> Token | None:
 
 
 def _is_near_participle(governor: Token) -> Callable[[Token], bool]:
-    return lambda token: token.feats.get("VerbForm") == "Part" and token.id - governor.id <= 3
+    """A participle near its auxiliary, or with *venire* an adjective that looks like one and names no state."""
+
+    def fits(token: Token) -> bool:
+        if token.id - governor.id > 3:
+            return False
+        if token.upos == "VERB":
+            return token.feats.get("VerbForm") == "Part"
+        adjective = token.upos == "ADJ" and governor.lemma == "venire" and ends_like_participle(token)
+        return adjective and fold(token.form)[:-1] + "o" not in WORDS.stative
+
+    return fits
 
 
 def _stray_auxiliary(sentence: Sentence, predicate: Token) -> Token | None:

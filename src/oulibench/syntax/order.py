@@ -17,8 +17,8 @@ from math import inf
 from typing import Literal
 
 from oulibench.syntax.agreement import persons
-from oulibench.syntax.classes import WORDS, animacy, fold, noun_class, verb_classes
-from oulibench.syntax.clause import Clause, children_by_head, is_clitic, main_clause
+from oulibench.syntax.classes import ALIVE, WORDS, animacy, fold, noun_class, verb_classes
+from oulibench.syntax.clause import Clause, is_clitic, main_clause
 from oulibench.syntax.tree import Sentence, Token
 from oulibench.syntax.voice import VOICE_OF, clause_kind
 
@@ -96,7 +96,8 @@ class _Roles:
         self.sentence = clause.sentence
         self.weights = weights
         self.verb = clause.predicate
-        self.below = children_by_head(self.sentence)
+        self.below = clause.below
+        self.numbers: dict[int, tuple[str, str]] = {}
         self.object_clitic = next(
             (t for t in clause.clitics if fold(t.form) in _OBJECT_CLITICS and t.relation != "expl"), None
         )
@@ -137,12 +138,27 @@ class _Roles:
             tokens = [token for pair in pairs for token in pair]
             objects = [token for token in tokens if token.relation == "obj"]
             return self._none("no subject (no noun phrase agrees with the verb)", object_=(objects or tokens)[0])
+        if len(pairs) > 1:  # first which two they are, then which is which
+            strength = {pair: self._strength(*pair) for pair in pairs}
+            best = max((p for p in pairs if p in possible or p[::-1] in possible), key=lambda pair: strength[pair])
+            possible = [pair for pair in (best, best[::-1]) if pair in possible]
         weighed = [(*self._evidence(a, b), a, b) for a, b in possible]
         total, why, subject, object_ = max(weighed, key=lambda row: row[0])
-        swapped = next((row[0] for row in weighed if row[2] is object_ and row[3] is subject), None)
-        if swapped is None:
+        if len(weighed) == 1:
             return self._ordered(subject, object_, self._agreement(subject, object_), inf)
-        return self._ordered(subject, object_, why, (total - swapped) / 2)
+        return self._ordered(subject, object_, why, (2 * total - weighed[0][0] - weighed[1][0]) / 2)
+
+    def _strength(self, a: Token, b: Token) -> float:
+        """How likely these two noun phrases are subject and object, either way round."""
+        scores, verb = self.sentence.scores, self.verb.id
+        if scores is None:
+            relations = {a.relation, b.relation}
+            return len(relations & _ROLES) - 0.01 * (abs(a.id - verb) + abs(b.id - verb))
+        ways = (
+            scores.label_logprob(s.id, verb, "nsubj") + scores.label_logprob(o.id, verb, "obj")
+            for s, o in ((a, b), (b, a))
+        )
+        return max(ways) + scores.arc_logprob(a.id, verb) + scores.arc_logprob(b.id, verb)
 
     def _ordered(self, subject: Token, object_: Token, why: str, margin: float) -> OrderReading:
         verb = self.verb
@@ -184,20 +200,35 @@ class _Roles:
         return [(others[0], others[1])] if len(others) == 2 else []
 
     def _hidden(self, noun: Token) -> list[Token]:
-        """A second noun phrase that the parser hung inside the first, after it («La mela Luca mangia»)."""
-        return [
-            child
-            for child in self.below[noun.id]
-            if child.relation in _INSIDE
-            and child.id > noun.id
-            and self._free(child)
-            and not any(t.relation == "cc" for t in self.below[child.id])
-            and self._starts_anew(noun, child)
-        ]
+        """Second noun phrases that the parser hung inside the first, right after it («La mela Luca mangia»)."""
+        found = []
+        pending = list(self.below[noun.id])
+        while pending:
+            child = pending.pop(0)
+            if child.upos in ("VERB", "AUX"):
+                continue  # a relative clause keeps its own
+            pending += self.below[child.id]
+            above = self.sentence.tokens[child.head - 1]
+            if (
+                child.relation in _INSIDE
+                and child.id > above.id
+                and self._free(child)
+                and self._starts_anew(above, child)
+            ):
+                found.append(child)
+        return found
 
     def _starts_anew(self, noun: Token, child: Token) -> bool:
-        """Whether the child begins a noun phrase of its own: a determiner, or a name or pronoun after a common noun."""
-        if child.upos == "PRON" or any(t.upos == "DET" for t in self.below[child.id] if t.id < child.id):
+        """Whether the child begins a noun phrase of its own: it has a determiner, or is a name after a common noun.
+
+        Neither a coordinate nor an apposition set off by a comma does.
+        """
+        left = [t for t in self.below[child.id] if t.id < child.id]
+        first = min([child.id, *(t.id for t in left)])
+        set_off = child.relation in ("appos", "conj") and self.sentence.tokens[first - 2].upos == "PUNCT"
+        if set_off or any(t.relation == "cc" for t in left):
+            return False
+        if child.upos == "PRON" or any(t.upos == "DET" for t in left):
             return True
         if noun.upos == "PROPN" and child.form.islower():
             return True
@@ -212,6 +243,11 @@ class _Roles:
 
     def _person_number(self, noun: Token) -> tuple[str, str]:
         """Person and number that a verb must have to agree with the noun phrase; the number "" where either will do."""
+        if noun.id not in self.numbers:
+            self.numbers[noun.id] = self._work_out_number(noun)
+        return self.numbers[noun.id]
+
+    def _work_out_number(self, noun: Token) -> tuple[str, str]:
         members = [
             noun,
             *(t for t in self.below[noun.id] if t.deprel == "conj" and t.upos in _NOMINAL and t.id > noun.id),
@@ -315,7 +351,7 @@ class _Roles:
         classes = verb_classes(self.verb.lemma)
         of = noun_class(noun)
         if "psych" in classes:
-            return -1.0 if alive > 0.4 else 1.0 if of in ("force", "event") else 0.8
+            return -1.0 if alive > ALIVE else 1.0 if of in ("force", "event") else 0.8
         if "affect" in classes:
             return 2.2 if of == "force" else 0.8 if of in ("event", "vehicle") else alive
         return alive

@@ -19,7 +19,7 @@ treebanks fold all kinds into it, and the kind of *si* is then read off the clau
 from dataclasses import dataclass
 from typing import Literal
 
-from oulibench.syntax.classes import WORDS, animacy, fold, noun_class, takes_essere, verb_classes
+from oulibench.syntax.classes import ALIVE, WORDS, animacy, fold, noun_class, takes_essere, verb_classes
 from oulibench.syntax.clause import FORMS_OF_ESSERE, OBJECT_CLITICS, Clause, ends_like_participle, main_clause
 from oulibench.syntax.tree import Sentence, Token
 
@@ -135,7 +135,7 @@ def _agent(clause: Clause) -> Token | None:
 
 
 def _after_da(clause: Clause, noun: Token) -> bool:
-    return any(t.head == noun.id and t.relation == "case" and t.lemma == "da" for t in clause.sentence.tokens)
+    return any(t.relation == "case" and t.lemma == "da" for t in clause.below[noun.id])
 
 
 # ------------------------------------------------------------------------------------------------------------------ si
@@ -174,15 +174,16 @@ def _kind_of_si(clause: Clause, si: Token) -> str:
     if object_ is not None and object_.relation == "obj":
         if subject is None and not _can_agree(object_, number):
             return _reflexive_kind(clause)  # si lava le mani: the object cannot be the subject
-        if subject is not None and (classes & {"reflexive", "pronominal"} or animacy(subject) > 0.4):
+        if subject is not None and (classes & {"reflexive", "pronominal"} or animacy(subject) > ALIVE):
             return _reflexive_kind(clause)  # Anna si asciuga i capelli
         if subject is None and lemma in WORDS.light_verbs and number == "Sing" and _bare(clause, object_):
             return "impersonal si"  # si tiene conto, si fa luogo
     theme = subject if subject is not None else object_
     if theme is None:
-        labelled = si.deprel == "expl:impers" and number != "Plur"
+        labelled = si.deprel == "expl:impers" and number != "Plur" and "pronominal" not in classes
         return "impersonal si" if labelled else _kind_of_bare_si(clause, classes, number)
-    if si.deprel == "expl:pass" and "pronominal" not in classes:
+    acts = "reflexive" in classes and animacy(theme) > ALIVE
+    if si.deprel == "expl:pass" and not acts and not classes & {"pronominal", "middle"}:
         return "si passivante"
     return _kind_of_si_with_theme(clause, theme, theme is object_, classes)
 
@@ -225,10 +226,10 @@ def _kind_of_si_with_theme(clause: Clause, theme: Token, is_object: bool, classe
     if takes_essere(clause.predicate.lemma) and "passive" not in classes:
         return "pronominal"
     after = theme.id > clause.predicate.id
-    if animacy(theme) > 0.4:
+    if animacy(theme) > ALIVE:
         if after and _indefinite(clause, theme) and not classes & {"pronominal", "middle"}:
             return "si passivante"  # si cerca un cuoco
-        several = any(t.head == theme.id and t.deprel == "conj" for t in clause.sentence.tokens)
+        several = any(t.deprel == "conj" for t in clause.below[theme.id])
         if "passive" in classes and "reflexive" not in classes and not (several and not after):
             return "si passivante"
         return _reflexive_kind(clause)
@@ -253,7 +254,7 @@ def _bare(clause: Clause, noun: Token) -> bool:
 def _indefinite(clause: Clause, noun: Token) -> bool:
     if noun.upos in ("PROPN", "PRON"):
         return False
-    determiners = [t for t in clause.sentence.tokens if t.head == noun.id and t.upos == "DET"]
+    determiners = [t for t in clause.below[noun.id] if t.upos == "DET"]
     return not any(t.has(Definite="Def") or t.has(PronType="Dem") or t.has(Poss="Yes") for t in determiners)
 
 
