@@ -1,6 +1,6 @@
 """The rating pages over HTTP: who may do what, and that nothing is lost or leaked."""
 
-# ruff: noqa: E402  # what the extra brings is asked for before anything that needs it
+# what the extra brings is asked for before anything that needs it
 from __future__ import annotations
 
 import html
