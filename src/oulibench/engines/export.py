@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,7 +101,7 @@ def _samples(log_dir: Path) -> Iterator[tuple[str, EvalSample]]:
 def response_row(model: str, sample: EvalSample) -> Row:
     """A line of `responses.jsonl`."""
     request, output = sample.metadata, sample.output
-    error = sample.error.message if sample.error is not None else output.error
+    error = _short(sample.error.message) if sample.error is not None else output.error
     stop_reason = output.stop_reason if output.choices else None
     usage = output.usage
     return {
@@ -117,6 +118,13 @@ def response_row(model: str, sample: EvalSample) -> Row:
         "output_tokens": usage.output_tokens if usage else None,
         "seconds": None if output.time is None else round(output.time, 3),
     }
+
+
+def _short(message: str) -> str:
+    """What happened, without the request that Inspect AI puts before it (often as the repr of a text)."""
+    parts = [part.strip() for part in re.split(r"\n|\\n", message)]
+    last = next((part for part in reversed(parts) if part), "unknown error")
+    return last if len(parts) == 1 else last.removesuffix("')").removesuffix('")').replace("\\'", "'")
 
 
 def _prompt(messages: str | list[ChatMessage]) -> Any:

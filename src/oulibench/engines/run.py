@@ -108,7 +108,6 @@ def carry_out(plan: Plan) -> None:
 
     settings = plan.settings
     with _alone(plan.folder):
-        write_text(plan.folder / SETTINGS, json.dumps(plan.record, ensure_ascii=False, indent=2) + "\n")
         done = answered_calls(plan.folder / LOGS)
         if done >= plan.calls:
             print(f"all {plan.calls:,} answers are there already; nobody is asked", file=sys.stderr)
@@ -120,6 +119,8 @@ def carry_out(plan: Plan) -> None:
         try:
             with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):  # standard output is for the table
                 models = [_model(name, settings) for name in settings.models]
+                # Only now: settings that no model can be had for must not keep the folder from better ones.
+                write_text(plan.folder / SETTINGS, json.dumps(plan.record, ensure_ascii=False, indent=2) + "\n")
                 eval_set(
                     tasks,
                     log_dir=str(plan.folder / LOGS),

@@ -9,7 +9,7 @@ alone and can be made again at any time (`oulibench report`).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any, Final
 
 import anyio.to_thread
@@ -23,6 +23,7 @@ from inspect_ai.scorer import (
     Scorer,
     ScoreReducer,
     Target,
+    Value,
     metric,
     score_reducer,
     scorer,
@@ -133,39 +134,39 @@ def answer_row(request: dict[str, Any], response: str, *, epoch: int, stop_reaso
 @metric
 def success_rate() -> Metric:
     """Passed / items: the paper's SR."""
-    return lambda scores: _number(_pool(scores).sr)
+    return _over_all_items(lambda result: result.sr)
 
 
 @metric
 def passed_per_requested() -> Metric:
     """Passed among the first n of each answer / texts asked for."""
-    return lambda scores: _number(_pool(scores).passed_per_requested)
+    return _over_all_items(lambda result: result.passed_per_requested)
 
 
 @metric
 def yielded() -> Metric:
     """Items read / texts asked for."""
-    return lambda scores: _number(_pool(scores).yield_)
+    return _over_all_items(lambda result: result.yield_)
 
 
 @metric
 def spearman() -> Metric:
-    """Rank correlation of obtained on requested length; NaN where there is none."""
+    """Rank correlation of obtained on requested length; NaN for tasks without lengths."""
+    return _over_all_items(lambda result: result.spearman.value if result.spearman else None)
 
-    def compute(scores: list[SampleScore]) -> float:
-        rho = _pool(scores).spearman
-        return _number(rho.value if rho else None)
+
+def _over_all_items(value: Callable[[Result], float | None]) -> Metric:
+    """A metric over all items of all answers; NaN where it is undefined.
+
+    Inspect AI tells its present metrics from old ones by the annotation of `scores`.
+    """
+
+    def compute(scores: list[SampleScore]) -> Value:
+        rows = [row for score in scores for row in (score.score.metadata or {}).get("items", ())]
+        cells = list(tally({**row, "shots": 0} for row in rows).values())
+        return _number(value(result_of(cells[0])) if cells else None)
 
     return compute
-
-
-def _pool(scores: Sequence[SampleScore]) -> Result:
-    """All items of all answers, as one line of the benchmark's table."""
-    rows = [row for score in scores for row in (score.score.metadata or {}).get("items", ())]
-    cells = tally({**row, "shots": 0} for row in rows)
-    if not cells:
-        return result_of(next(iter(tally([{"item": None, "text": None, "passed": None}]).values())))
-    return result_of(next(iter(cells.values())))
 
 
 def _number(value: float | None) -> float:
