@@ -88,8 +88,9 @@ def csv_safe(cell: object) -> object:
         return ""
     if not isinstance(cell, str):
         return cell
-    text = cell.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
-    return "'" + text if text.lstrip(" \ufeff\u200b")[:1] in ("=", "+", "-", "@", "\t", "\r", "\n", "|", "＝") else text
+    # A lone carriage return would end the row: Python's writer does not quote it.
+    text = cell.replace("\x00", "").replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace").decode("utf-8")
+    return "'" + text if text.lstrip(" \ufeff\u200b")[:1] in ("=", "+", "-", "@", "\t", "\n", "|", "＝") else text
 
 
 _LATEX: Final = {
