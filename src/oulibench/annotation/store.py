@@ -147,6 +147,7 @@ class Store:
         self.scheme: Scheme = parse_scheme(meta["scheme"], f"{DATABASE}: scheme")
         self.settings: dict[str, Any] = json.loads(meta["settings"])
         self.secret = bytes.fromhex(meta["secret"])
+        self._units: list[Unit] | None = None
 
     def close(self) -> None:
         self._connection.close()
@@ -226,7 +227,12 @@ class Store:
     # --- units ---
 
     def units(self) -> list[Unit]:
-        """All units with their occurrences, in their fixed order."""
+        """All units with their occurrences, in their fixed order (they never change, and are read once)."""
+        if self._units is None:
+            self._units = self._read_units()
+        return self._units
+
+    def _read_units(self) -> list[Unit]:
         occurrences: dict[str, list[Occurrence]] = {}
         for item, unit, *cell, passed, drawn in self._connection.execute(
             "SELECT item_id, unit, model, task, target, shots, passed, drawn FROM occurrence ORDER BY rowid"
@@ -268,19 +274,23 @@ class Store:
         ).fetchone()
         return int(row[0]) if row else None
 
-    def overview(self, person: str) -> list[tuple[int, str, Rating | None]]:
-        """Place, text and present rating of all that somebody rates, in their order."""
+    def overview(self, person: str, first: int, last: int) -> list[tuple[int, str, Rating | None]]:
+        """Place, text and present rating of what somebody rates from one place to another, in their order."""
         rows = self._connection.execute(
             f"SELECT a.position, u.text, {_RATING} FROM assignment a JOIN unit u ON u.id = a.unit"
-            " LEFT JOIN rating r ON r.person = a.person AND r.unit = a.unit WHERE a.person = ? ORDER BY a.position",
-            (person,),
+            " LEFT JOIN rating r ON r.person = a.person AND r.unit = a.unit"
+            " WHERE a.person = ? AND a.position BETWEEN ? AND ? ORDER BY a.position",
+            (person, first, last),
         )
         return [(row[0], row[1], _rating(row[2:]) if row[2] is not None else None) for row in rows]
 
     def progress(self, person: str) -> Progress:
-        total, done = self._connection.execute(
-            "SELECT COUNT(*), COUNT(r.unit) FROM assignment a"
-            " LEFT JOIN rating r ON r.person = a.person AND r.unit = a.unit WHERE a.person = ?",
+        (total,) = self._connection.execute(
+            "SELECT COALESCE(MAX(position), 0) FROM assignment WHERE person = ?", (person,)
+        ).fetchone()
+        (done,) = self._connection.execute(
+            "SELECT COUNT(*) FROM rating r WHERE person = ?1 AND EXISTS"
+            " (SELECT 1 FROM assignment a WHERE a.person = ?1 AND a.unit = r.unit)",
             (person,),
         ).fetchone()
         recent = sorted(
@@ -293,6 +303,11 @@ class Store:
         )
         typical = recent[len(recent) // 2] if len(recent) >= 3 else None
         return Progress(done, total, None if typical is None else typical * (total - done))
+
+    def last_rating_event(self) -> int:
+        """The number of the last event that changed a rating of people; the same number, the same ratings."""
+        (seq,) = self._connection.execute("SELECT COALESCE(MAX(seq), 0) FROM event WHERE kind != 'gold'").fetchone()
+        return int(seq)
 
     # --- ratings ---
 

@@ -41,7 +41,7 @@ Place = tuple[str, str]  # model, task
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean over texts with its 95 % bootstrap interval; no interval where all texts are rated alike, or there is one."""
+    """A mean over texts with its 95 % bootstrap interval; none where all texts are rated alike, or there is one."""
 
     n: int
     value: float

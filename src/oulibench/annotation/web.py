@@ -14,7 +14,6 @@ import time
 import tomllib
 import unicodedata
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from functools import cache, wraps
 from importlib.resources import files
 from typing import Any, Final
@@ -39,7 +38,8 @@ from oulibench.errors import DataError
 MAX_FORM: Final = 64 * 1024
 MAX_PAUSE: Final = 600.0
 """Seconds after which the time taken for a rating is a pause and tells nothing."""
-MAX_DISPUTES_SHOWN: Final = 300
+MAX_DISPUTES_SHOWN: Final = 200
+LIST_LENGTH: Final = 200
 _STATIC: Final = {"style.css": "text/css", "rate.js": "text/javascript"}
 _HEADERS: Final = {
     "content-security-policy": (
@@ -147,9 +147,10 @@ def _asset(name: str) -> bytes:
 Handler = Callable[[Request, Person], Awaitable[Response]]
 
 
-@dataclass(frozen=True, slots=True)
 class _Pages:
-    store: Store
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._disputes: tuple[int, list[Dispute]] = (-1, [])
 
     def personal(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         """A page behind a personal link; its forms carry a token of their own beside it."""
@@ -184,7 +185,7 @@ class _Pages:
 
     async def start(self, request: Request, person: Person) -> Response:
         if person.role == "adjudicator":
-            found = disputes(self.store.scheme, self.store.units(), self.store.ratings())
+            found = self._all_disputes()
             decided = {gold.unit: gold.person for gold in self.store.golds()}
             return self._page(
                 request, person, "adjudication.html", disputes=found[:MAX_DISPUTES_SHOWN], total=len(found),
@@ -196,7 +197,11 @@ class _Pages:
         return self._page(request, person, "guide.html")
 
     async def overview(self, request: Request, person: Person) -> Response:
-        return self._page(request, person, "list.html", rows=self.store.overview(person.name))
+        given = request.query_params.get("from", "1")
+        first = int(given) if given.isascii() and given.isdecimal() and len(given) < 9 else 1
+        first = max(1, first - (first - 1) % LIST_LENGTH)
+        rows = self.store.overview(person.name, first, first + LIST_LENGTH - 1)
+        return self._page(request, person, "list.html", rows=rows, length=LIST_LENGTH)
 
     async def next_item(self, request: Request, person: Person) -> Response:
         position = self.store.next_unrated(person.name)
@@ -268,6 +273,13 @@ class _Pages:
         dispute = self._dispute(request, person)
         return self._gold_page(request, person, dispute, self.store.gold(dispute.unit.id))
 
+    def _all_disputes(self) -> list[Dispute]:
+        """All disputes, worked out again only when a rating has changed."""
+        seq = self.store.last_rating_event()
+        if self._disputes[0] != seq:
+            self._disputes = (seq, disputes(self.store.scheme, self.store.units(), self.store.ratings()))
+        return self._disputes[1]
+
     def _dispute(self, request: Request, person: Person) -> Dispute:
         unit = self.store.unit(request.path_params["unit"]) if person.role == "adjudicator" else None
         if unit is None:
@@ -303,7 +315,7 @@ class _Pages:
             return self._gold_page(request, person, dispute, rating, problem, 422)
         self.store.save(rating, kind="gold", submission=form.get("submission", [""])[0][:64] or None)
         decided = {gold.unit for gold in self.store.golds()}
-        found = disputes(self.store.scheme, self.store.units(), self.store.ratings())
+        found = self._all_disputes()
         following = next((d.unit.id for d in found if d.spread and d.unit.id not in decided), None)
         return self._go(request, f"/gold/{following}" if following else "")
 
