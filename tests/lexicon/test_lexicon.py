@@ -113,3 +113,11 @@ def test_verbs_with_essere_are_well_formed() -> None:
     assert verbs["piovere"] == ("both", "no")
     assert not {"mangiare", "leggere", "amare", "dormire", "lavorare", "ridere"} & verbs.keys()
     assert {auxiliary for auxiliary, _ in verbs.values()} == {"essere", "both"}
+
+
+@pytest.mark.parametrize(
+    ("word", "attested"),
+    [("casa", True), ("Etna", True), ("OMAR", True), ("otrebla", False), ("mrao", False), ("", False)],
+)
+def test_attested_words_are_those_that_texts_hold(word: str, attested: bool) -> None:
+    assert load_lexicon().is_attested(word) is attested

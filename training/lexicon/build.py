@@ -93,6 +93,11 @@ def new_verbs(extended: dict[str, str]) -> set[str]:
     }
 
 
+def attested_words(known: set[str], frequencies: Frequencies) -> set[str]:
+    """Words that Italian texts hold (zipf ≥ 2) and the lexicon does not: names, foreign words, misspellings."""
+    return {word for word in frequencies.italian if word.isalpha() and frequencies.zipf(word) >= 2.0} - known
+
+
 def letter_order(keys: list[str], strip: int) -> array[int]:
     """Indices of `keys`, sorted by the sorted letters of the key without its last `strip` characters, then by key."""
 
@@ -103,7 +108,7 @@ def letter_order(keys: list[str], strip: int) -> array[int]:
     return array("I", sorted(range(len(keys)), key=sort_key))
 
 
-def write(out: Path, core: set[str], extended: dict[str, str], host_keys: set[str]) -> None:
+def write(out: Path, core: set[str], extended: dict[str, str], host_keys: set[str], attested: set[str]) -> None:
     """Write the tries, the letter orders and the manifest."""
     tries = {"core": marisa_trie.Trie(sorted(core)), "extended": marisa_trie.Trie(sorted(extended))}
     tries["hosts"] = marisa_trie.Trie(sorted(host_keys))
@@ -113,13 +118,16 @@ def write(out: Path, core: set[str], extended: dict[str, str], host_keys: set[st
         if sys.byteorder == "big":
             order.byteswap()
         (out / f"{name}.letters").write_bytes(order.tobytes())
-    data = [f"{name}.{kind}" for name in tries for kind in ("marisa", "letters")] + ["clitics.tsv", "special.tsv"]
+    names = marisa_trie.Trie(sorted(attested))
+    names.save(str(out / "attested.marisa"))
+    data = [f"{name}.{kind}" for name in tries for kind in ("marisa", "letters")]
+    data += ["attested.marisa", "clitics.tsv", "special.tsv"]
     digests = {name: hashlib.sha256((out / name).read_bytes()).hexdigest() for name in data}
     whole = hashlib.sha256("\n".join(f"{name} {digests[name]}" for name in sorted(digests)).encode()).hexdigest()
     manifest = {
         "language": "it",
         "version": f"morphit0.48+{whole[:8]}",
-        "counts": {name: len(trie) for name, trie in tries.items()},
+        "counts": {name: len(trie) for name, trie in tries.items()} | {"attested": len(names)},
         "sha256": digests,
     }
     (out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", "utf-8")
@@ -135,7 +143,8 @@ def main() -> None:
     extended = extended_forms(core, readings, frequencies)
     plain_core = {form for form in core if form.isalpha()}
     verbs = infinitives(readings, plain_core) | new_verbs(extended)
-    write(options.out, core, extended, hosts(verbs, readings, plain_core))
+    attested = attested_words(core | extended.keys(), frequencies)
+    write(options.out, core, extended, hosts(verbs, readings, plain_core), attested)
     if options.report:
         options.report.write_text("".join(f"{rule}\t{word}\n" for word, rule in extended.items()), "utf-8")
     manifest = json.loads((options.out / "manifest.json").read_text("utf-8"))

@@ -59,6 +59,7 @@ class Lexicon:
     _folder: Path = field(repr=False)
     _words: dict[Tier, marisa_trie.Trie] = field(repr=False)
     _hosts: marisa_trie.Trie = field(repr=False)
+    _attested: marisa_trie.Trie = field(repr=False)
     _clitics: Mapping[str, str] = field(repr=False)
     _special: Mapping[str, Tier] = field(repr=False)
     _prefixes: tuple[str, ...] = field(repr=False)
@@ -78,6 +79,10 @@ class Lexicon:
     def in_source(self, word: str) -> bool:
         """Whether `word` stands in the vendored list of Morph-it itself: no rule and no addition counts."""
         return word.lower() in self._words["core"]
+
+    def is_attested(self, word: str) -> bool:
+        """Whether Italian texts hold `word`, of any tier: names and foreign words, too. Case does not matter."""
+        return self.is_known(word) or word.lower() in self._attested
 
     def anagrams(self, word: str) -> list[str]:
         """All single words made of the letters of `word` (accents folded), in alphabetical order.
@@ -212,7 +217,8 @@ def load_lexicon(language: str = "it") -> Lexicon:
     folder = _data_folder(language)
     try:
         manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
-        core, extended, hosts = (_trie(folder / f"{name}.marisa") for name in ("core", "extended", "hosts"))
+        names = ("core", "extended", "hosts", "attested")
+        core, extended, hosts, attested = (_trie(folder / f"{name}.marisa") for name in names)
         special = {row[0]: row[1] for row in _rows(folder / "special.tsv")}
         return Lexicon(
             language=language,
@@ -220,6 +226,7 @@ def load_lexicon(language: str = "it") -> Lexicon:
             _folder=folder,
             _words={"core": core, "extended": extended},
             _hosts=hosts,
+            _attested=attested,
             _clitics={row[0]: row[1] for row in _rows(folder / "clitics.tsv")},
             _special={word: _checked_tier(tier) for word, tier in special.items()},
             _prefixes=tuple(row[0][:-1] for row in _rows(folder / "special.tsv") if row[2] == "prefix"),
