@@ -8,22 +8,23 @@ Verb classes (one verb may have several):
 - `pronominal`: with a reflexive clitic it is a pronominal verb whatever its subject (*accorgersi*, *trasferirsi*);
 - `middle`: with a reflexive clitic and an inanimate subject the subject changes by itself (*la porta si apre*);
 - `reflexive`: people do it to themselves or to one another (*lavarsi*, *incontrarsi*);
+- `own`: people do it to what is theirs, so an object beside *si* makes no passive (*si asciuga la fronte*);
 - `passive`: *si* with it is passive or impersonal unless something speaks for a reflexive (*si vendono case*);
 - `impersonal`: without a subject *si* is impersonal (*si va*);
 - `dative`: intransitive, but reciprocal in the plural (*ci telefoniamo*);
 - `locative`: *ci* and *vi* beside it are places or things, not persons (*ci andiamo*, *ci pensiamo noi*);
 - `labile`: takes *essere* without an object and *avere* with one (*è finito*, *ha finito il lavoro*);
-- `ambivalent`: the same, but *essere* with its participle is as often passive (*è seguito*, *fu servita la cena*);
+- `ambivalent`: the same, but *essere* with its participle is as often passive (*è seguito*, *fu servito*); so is
+  every verb that the lexicon's list gives an object and that is not labile;
 - `psych`: its object feels (*la notizia spaventa il bambino*);
 - `affect`: forces of nature, diseases and feelings do it to people and things (*il fulmine colpì il pastore*).
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import files
 
+from oulibench.language import ITALIAN
 from oulibench.syntax.tree import Token
 
 ANIMACY: Mapping[str, float] = {
@@ -72,13 +73,9 @@ class Words:
     noun_endings: Mapping[str, str]
 
 
-def _read(name: str) -> str:
-    return files("oulibench").joinpath("data", "it", *name.split("/")).read_text(encoding="utf-8")
-
-
 @cache
 def _words() -> Words:
-    raw = tomllib.loads(_read("syntax/words.toml"))
+    raw = ITALIAN.table("syntax", "words.toml")
 
     def listed(name: str) -> frozenset[str]:
         return frozenset(raw[name])
@@ -112,22 +109,33 @@ WORDS = _words()
 
 
 @cache
-def _table(name: str) -> Mapping[str, str]:
-    rows = (line.split("\t") for line in _read(name).splitlines() if line and not line.startswith("#"))
-    return {row[0]: row[1] if len(row) > 1 else "" for row in rows}
+def _table(folder: str, name: str) -> Mapping[str, tuple[str, ...]]:
+    """The rows of a TSV file by their first column."""
+    lines = ITALIAN.data(folder, name).read_text(encoding="utf-8").splitlines()
+    rows = (line.split("\t") for line in lines if line and not line.startswith("#"))
+    return {row[0]: tuple(row[1:]) for row in rows}
+
+
+@cache
+def _noun_classes() -> Mapping[str, str]:
+    return {lemma: row[0] for lemma, row in _table("syntax", "noun_classes.tsv").items()}
 
 
 @cache
 def verb_classes(lemma: str) -> frozenset[str]:
     """The classes of a verb (see the module); empty for a verb without any."""
-    found = _table("syntax/verb_classes.tsv").get(lemma, "")
-    return frozenset(found.split(",")) if found else frozenset()
+    row = _table("syntax", "verb_classes.tsv").get(lemma)
+    classes = set(row[0].split(",")) if row else set()
+    auxiliary = _table("lexicon", "essere_verbs.tsv").get(lemma)
+    if auxiliary is not None and auxiliary[1] == "yes" and "labile" not in classes:
+        classes.add("ambivalent")
+    return frozenset(classes)
 
 
 @cache
 def takes_essere(lemma: str) -> bool:
     """Whether the verb's perfect takes *essere* and the verb no object (*arrivare*; not *finire*, which is labile)."""
-    return lemma in _table("lexicon/essere_verbs.tsv") and not verb_classes(lemma) & {"labile", "ambivalent"}
+    return lemma in _table("lexicon", "essere_verbs.tsv") and not verb_classes(lemma) & {"labile", "ambivalent"}
 
 
 def noun_class(token: Token) -> str:
@@ -135,7 +143,7 @@ def noun_class(token: Token) -> str:
     if token.upos == "PRON":
         form = fold(token.form)
         return "person" if form in WORDS.pronouns or form in WORDS.accusative or form in WORDS.persons else ""
-    known = _table("syntax/noun_classes.tsv")
+    known = _noun_classes()
     if token.upos == "PROPN":
         return known.get(token.form) or known.get(token.form.lower()) or ""
     return known.get(token.form.lower()) or known.get(token.form) or _class_of(token.lemma.lower())
@@ -143,7 +151,7 @@ def noun_class(token: Token) -> str:
 
 @cache
 def _class_of(lemma: str) -> str:
-    known = _table("syntax/noun_classes.tsv")
+    known = _noun_classes()
     for candidate in (lemma, *_singulars(lemma)):
         if candidate in known:
             return known[candidate]

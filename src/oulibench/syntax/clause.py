@@ -186,7 +186,7 @@ def _is_verb_unseen(sentence: Sentence, token: Token, below: list[list[Token]]) 
         return True
     if "VerbForm" in token.feats or fold(token.form) in FORMS_OF_ESSERE:
         return True
-    return any(child.deprel == "obj" for child in below[token.id])
+    return token.upos not in ("NOUN", "PROPN") and any(child.deprel == "obj" for child in below[token.id])
 
 
 def _stands_alone(token: Token, below: list[list[Token]], *, finite: bool = False) -> bool:

@@ -219,8 +219,8 @@ def _kind_of_bare_si(clause: Clause, classes: frozenset[str], number: str) -> st
 
 def _kind_of_si_with_theme(clause: Clause, theme: Token, is_object: bool, classes: frozenset[str]) -> str:
     """*si* with a noun phrase or a clause that is, or could be, its subject."""
-    if theme.relation in ("csubj", "ccomp"):
-        return "impersonal si"
+    if theme.relation in ("csubj", "ccomp") or theme.upos == "VERB" or fold(theme.form) == "quanto":
+        return "impersonal si"  # si dice che; si richiama quanto stabilito
     if "pronominal" in classes and not is_object:
         return _reflexive_kind(clause)
     if takes_essere(clause.predicate.lemma) and "passive" not in classes:
@@ -235,8 +235,8 @@ def _kind_of_si_with_theme(clause: Clause, theme: Token, is_object: bool, classe
         return _reflexive_kind(clause)
     if "middle" in classes and not (after and any(t.lemma in WORDS.modals for t in clause.auxiliaries)):
         return "pronominal"
-    if is_object and "reflexive" in classes and "passive" not in classes:
-        return "indirect reflexive"  # si asciuga i capelli
+    if is_object and "own" in classes:
+        return "indirect reflexive"  # si asciuga la fronte
     return "si passivante"
 
 
