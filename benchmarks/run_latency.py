@@ -61,7 +61,7 @@ async def _serve(channel: Connection, latency: float) -> None:
                 writer.write(_REPLY)
                 await writer.drain()
                 times.append(time.monotonic())
-        except (asyncio.IncompleteReadError, ConnectionError):
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             pass
         finally:
             writer.close()

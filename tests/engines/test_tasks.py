@@ -12,7 +12,7 @@ pytest.importorskip("inspect_ai")
 
 from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalLog, read_eval_log
-from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput, get_model
+from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import SampleScore, Score
 
 from oulibench.constraints import task_names
@@ -23,7 +23,9 @@ def evaluate(folder: Path, task: str, answer: Any, **options: Any) -> EvalLog:
     """One task, by the name under which `inspect eval` knows it, answered by `answer(prompt, config)`."""
 
     def reply(messages: list[ChatMessage], tools: object, tool_choice: object, config: GenerateConfig) -> ModelOutput:
-        return ModelOutput.from_content("mockllm/model", answer(messages[-1].text, config))
+        output = ModelOutput.from_content("mockllm/model", answer(messages[-1].text, config))
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # or a tokenizer is downloaded
+        return output
 
     [log] = inspect_eval(
         task,

@@ -80,7 +80,7 @@ def _newest(log_dir: Path) -> dict[tuple[str, str, int], Row]:
     rows: dict[tuple[str, str, int], Row] = {}
     if not log_dir.is_dir():
         return rows
-    for model, sample in _samples(log_dir):
+    for model, sample in logged_samples(log_dir):
         row = response_row(model, sample)
         key = (model, row["id"], row["epoch"])
         if key not in rows or row["error"] is None or rows[key]["error"] is not None:
@@ -88,7 +88,7 @@ def _newest(log_dir: Path) -> dict[tuple[str, str, int], Row]:
     return rows
 
 
-def _samples(log_dir: Path) -> Iterator[tuple[str, EvalSample]]:
+def logged_samples(log_dir: Path) -> Iterator[tuple[str, EvalSample]]:
     """The samples of all logs, older logs first."""
     for log in list_eval_logs(str(log_dir), descending=False):
         header = read_eval_log(log, header_only=True)
@@ -100,16 +100,24 @@ def _samples(log_dir: Path) -> Iterator[tuple[str, EvalSample]]:
 
 def response_row(model: str, sample: EvalSample) -> Row:
     """A line of `responses.jsonl`."""
-    request, output = sample.metadata, sample.output
-    error = _short(sample.error.message) if sample.error is not None else output.error
-    stop_reason = output.stop_reason if output.choices else None
-    usage = output.usage
+    request = sample.metadata
     return {
         **{key: request.get(key) for key in _REQUEST_FIELDS},
         "model": model,
         "epoch": sample.epoch,
         "demonstrations": request.get("demonstrations", []),
         "prompt": _prompt(sample.input),
+        **answer_fields(sample),
+    }
+
+
+def answer_fields(sample: EvalSample) -> Row:
+    """What came back, as it is stored."""
+    output = sample.output
+    error = _short(sample.error.message) if sample.error is not None else output.error
+    stop_reason = output.stop_reason if output.choices else None
+    usage = output.usage
+    return {
         "response": output.completion if output.choices else "",
         "stop_reason": stop_reason,
         "truncated": stop_reason in TRUNCATED,

@@ -107,20 +107,20 @@ def carry_out(plan: Plan) -> None:
     from oulibench.engines.registry import TASKS
 
     settings = plan.settings
-    with _alone(plan.folder):
+    with alone(plan.folder):
         done = answered_calls(plan.folder / LOGS)
         if done >= plan.calls:
             print(f"all {plan.calls:,} answers are there already; nobody is asked", file=sys.stderr)
             return
-        cells = dict.fromkeys((request.task, request.shots) for request in plan.requests)
-        tasks = [TASKS[task](**_task_args(settings), shots=shots) for task, shots in cells]
+        cells = dict.fromkeys((request.task, request.shots, request.wording) for request in plan.requests)
+        tasks = [TASKS[task](**_task_args(settings), shots=shots, wording=wording) for task, shots, wording in cells]
         progress = Progress(plan.calls, done)
         show(progress)
         try:
             with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):  # standard output is for the table
-                models = [_model(name, settings) for name in settings.models]
+                models = [model_of(name, settings) for name in settings.models]
                 # Only now: settings that no model can be had for must not keep the folder from better ones.
-                write_text(plan.folder / SETTINGS, json.dumps(plan.record, ensure_ascii=False, indent=2) + "\n")
+                write_settings(plan)
                 eval_set(
                     tasks,
                     log_dir=str(plan.folder / LOGS),
@@ -136,24 +136,29 @@ def carry_out(plan: Plan) -> None:
                     fail_on_error=True,
                     continue_on_fail=True,
                     max_tasks=min(len(tasks) * len(models), max(10, settings.max_connections or 0)),
-                    **_generation(settings),
+                    **generation_settings(settings),
                 )
         except OuLiBenchError:
             raise
         except Exception as error:  # whatever a provider's package raises when it cannot be set up
-            raise RunError(_plain(error)) from error
+            raise RunError(plain_message(error)) from error
         finally:
             show(None)
             progress.close()
 
 
+def write_settings(plan: Plan) -> None:
+    """Write `run.json`."""
+    write_text(plan.folder / SETTINGS, json.dumps(plan.record, ensure_ascii=False, indent=2) + "\n")
+
+
 def _task_args(settings: Settings) -> dict[str, Any]:
     """The settings that make a task; those that are the same for all its calls."""
-    names = ("suite", "wording", "n", "limit", "epochs", "system", "seed", "max_tokens", "policy")
+    names = ("suite", "n", "limit", "epochs", "system", "seed", "max_tokens", "policy")
     return {name: getattr(settings, name) for name in names}
 
 
-def _generation(settings: Settings) -> dict[str, Any]:
+def generation_settings(settings: Settings) -> dict[str, Any]:
     """The settings that Inspect AI passes to the models; those that are None are left to the provider."""
     given = {
         "temperature": settings.temperature,
@@ -165,7 +170,7 @@ def _generation(settings: Settings) -> dict[str, Any]:
     return {key: value for key, value in given.items() if value is not None}
 
 
-def _model(name: str, settings: Settings) -> Any:
+def model_of(name: str, settings: Settings) -> Any:
     """The Inspect AI model.
 
     A server on this machine needs no key, but the client library asks for one: it is given a word in its place.
@@ -181,7 +186,7 @@ def _model(name: str, settings: Settings) -> Any:
     except OuLiBenchError:
         raise
     except Exception as error:
-        raise RunError(f"The model {name} cannot be used: {_plain(error)}") from error
+        raise RunError(f"The model {name} cannot be used: {plain_message(error)}") from error
 
 
 def _key_variable(name: str) -> str:
@@ -195,7 +200,7 @@ def _is_loopback(url: str) -> bool:
     return host == "localhost" or host == "::1" or host.startswith("127.")
 
 
-def _plain(error: Exception) -> str:
+def plain_message(error: Exception) -> str:
     """An error's message without the mark-up that Inspect AI puts into it."""
     message = str(getattr(error, "message", "") or error) or type(error).__name__
     try:
@@ -210,7 +215,7 @@ def _plain(error: Exception) -> str:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def alone(folder: Path) -> Iterator[None]:
     """Hold the folder against a second run in it, which would ask everything twice."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Final, get_args, get_type_hints
+from typing import Any, Final, Literal, get_args, get_type_hints
 
 from oulibench.constraints import get_constraint, task_names
 from oulibench.constraints.base import Wording
@@ -18,6 +18,8 @@ from oulibench.suite import Request, Suite, build_requests, load_suite
 FORMAT: Final = 1
 """Version of run.json."""
 
+Conversation = Literal["same", "separate"]
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -28,6 +30,7 @@ class Settings:
         suite: name of the suite; the values below that are None come from it.
         tasks: names of tasks, in the benchmark's order.
         shots: numbers of demonstrations.
+        wording: how prompts are worded; several wordings make a study of them.
         n: texts asked for in one prompt.
         limit: at most so many targets per task.
         epochs: how often each request is asked.
@@ -41,13 +44,16 @@ class Settings:
         max_connections: calls under way at a time; None leaves it to Inspect AI.
         max_retries: how often a call is tried again after a rate limit or a server error.
         timeout: seconds after which an attempt is given up and tried again; None waits.
+        reflect: whether the models are asked about their own texts once all answers are stored.
+        reflect_items: texts per answer that are asked about.
+        reflect_in: in which conversation: `same`, after the answer itself, or `separate`.
     """
 
     models: tuple[str, ...] = (EMBEDDED,)
     suite: str = "quick"
     tasks: tuple[str, ...] = ()
     shots: tuple[int, ...] | None = None
-    wording: Wording = "explicit"
+    wording: Wording | tuple[Wording, ...] = "explicit"
     n: int | None = None
     limit: int | None = None
     epochs: int | None = None
@@ -62,6 +68,13 @@ class Settings:
     max_connections: int | None = None
     max_retries: int = 7
     timeout: int | None = None
+    reflect: bool = False
+    reflect_items: int = 5
+    reflect_in: Conversation = "separate"
+
+    @property
+    def wordings(self) -> tuple[Wording, ...]:
+        return self.wording if isinstance(self.wording, tuple) else (self.wording,)
 
     def requests(self) -> list[Request]:
         """Everything that is asked of each model, in order.
@@ -70,26 +83,31 @@ class Settings:
             DataError: the settings make no benchmark.
         """
         try:
-            return build_requests(
-                self.suite_data(),
-                self.tasks,
-                self.shots,
-                self.wording,
-                self.n,
-                self.limit,
-                self.epochs,
-                Policy.from_mapping(self.policy),
-                self.system,
-            )
+            return [request for wording in self.wordings for request in self._requests_in(wording)]
         except ValueError as error:
             raise error if isinstance(error, DataError) else DataError(str(error)) from error
+
+    def _requests_in(self, wording: Wording) -> list[Request]:
+        return build_requests(
+            self.suite_data(),
+            self.tasks,
+            self.shots,
+            wording,
+            self.n,
+            self.limit,
+            self.epochs,
+            Policy.from_mapping(self.policy),
+            self.system,
+        )
 
     def suite_data(self) -> Suite:
         return load_suite(self.suite)
 
 
-HOW_NOT_WHAT: Final = frozenset({"model_base_url", "max_connections", "max_retries", "timeout"})
-"""Settings that may differ when a run goes on: they change how the answers are fetched, not what is asked."""
+HOW_NOT_WHAT: Final = frozenset(
+    {"model_base_url", "max_connections", "max_retries", "timeout", "reflect", "reflect_items", "reflect_in"}
+)
+"""Settings that may differ when a run goes on: they change how the answers are fetched, or what is asked afterwards."""
 
 _ABOUT_THE_RUN: Final = frozenset({"format", "created", "oulibench", "inspect_ai", "requests", "calls", "sha256"})
 
@@ -117,6 +135,7 @@ def make_settings(given: Mapping[str, Any]) -> Settings:
         models=tuple(dict.fromkeys(resolve_model(m) for m in settings.models)),
         tasks=tuple(dict.fromkeys(names)),
         shots=None if settings.shots is None else tuple(sorted(set(settings.shots))),
+        wording=_wording(settings.wordings),
         policy=_policy(settings.policy),
         model_base_url=clean_base_url(settings.model_base_url) if settings.model_base_url else None,
     )
@@ -124,6 +143,12 @@ def make_settings(given: Mapping[str, Any]) -> Settings:
 
 def _tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
+
+
+def _wording(wordings: tuple[Wording, ...]) -> Wording | tuple[Wording, ...]:
+    """One wording by its name, as it always stood in `run.json`; several as a list."""
+    distinct = tuple(dict.fromkeys(wordings))
+    return distinct[0] if len(distinct) == 1 else distinct
 
 
 def _policy(policy: dict[str, Any]) -> dict[str, Any]:
@@ -143,6 +168,7 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     "max_retries": (0, 1000),
     "timeout": (1, 10**6),
     "seed": (0, 2**31 - 1),
+    "reflect_items": (1, 1000),
 }
 
 
@@ -151,7 +177,7 @@ def _check(key: str, value: Any) -> None:
     hint = get_type_hints(Settings)[key]
     if value is None and type(None) in get_args(hint):
         return
-    if key in ("models", "tasks", "shots"):
+    if key in ("models", "tasks", "shots") or (key == "wording" and isinstance(value, tuple)):
         kind = int if key == "shots" else str
         if not isinstance(value, tuple) or not all(type(v) is kind for v in value):
             raise DataError(f"The setting {key} is a list of {'numbers' if kind is int else 'names'}, not {value!r}.")
@@ -169,9 +195,12 @@ def _check(key: str, value: Any) -> None:
         whole = key not in ("temperature", "top_p")
         if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or not low <= value <= high:
             raise DataError(f"The setting {key} is a {'whole ' * whole}number from {low:g} to {high:g}, not {value!r}.")
-    elif key == "system":
+    elif key in ("system", "reflect"):
         if not isinstance(value, bool):
-            raise DataError(f"The setting system is true or false, not {value!r}.")
+            raise DataError(f"The setting {key} is true or false, not {value!r}.")
+    elif key == "reflect_in":
+        if value not in get_args(Conversation):
+            raise DataError(f"The setting reflect_in is {' or '.join(get_args(Conversation))}, not {value!r}.")
     elif not isinstance(value, str):
         raise DataError(f"The setting {key} is a text, not {value!r}.")
 
