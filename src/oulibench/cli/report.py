@@ -13,12 +13,15 @@ from oulibench.cli import EXIT_FAILED, EXIT_OK
 from oulibench.cli.options import add_jobs_option, jobs_of
 from oulibench.errors import DataError
 from oulibench.results.answers import expected_answers
-from oulibench.results.runs import Run, open_run, read_items, rebuild_items
-from oulibench.results.store import terminal, write_results
+from oulibench.results.runs import Run, open_run, rebuild_items
+from oulibench.results.store import Extra, terminal, write_results
+from oulibench.results.systems import Part, system_names, tally_runs
 from oulibench.results.table import bookkeeping, results_of
-from oulibench.results.tally import tally
+from oulibench.results.tally import Cell, CellKey
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from oulibench.cli.options import Subparsers
 
 _DESCRIPTION = """\
@@ -148,7 +151,9 @@ def refresh(run: Run, args: argparse.Namespace) -> bool:
 
 def report_table(run: Run, title: bool = False) -> bool:
     """Print the table of one run and write it into its folder; returns whether something failed."""
-    cells = tally(read_items(run)).values()
+    names = system_names([run])  # a model that was asked in several wordings is several systems
+    by_key = tally_runs([run], names)
+    cells = by_key.values()
     results, books = results_of(cells), bookkeeping(cells)
     signatures: Counter[str] = Counter()
     for cell in cells:
@@ -156,9 +161,33 @@ def report_table(run: Run, title: bool = False) -> bool:
     if title:
         print(f"== {run.name}")
     print(terminal(results, books))
+    extras = _extras(run, names, by_key)
+    for extra in extras:
+        print(f"\n{extra.terminal()}")
     expected, answers = expected_answers(run), sum(len(cell.answers) for cell in cells)
     if expected is not None and answers < expected:
         print(f"incomplete: {answers:,} of {expected:,} answers; run it again to go on")
     if run.responses is not None:
-        write_results(run.folder, results, books, dict(sorted(signatures.items())))
+        write_results(run.folder, results, books, dict(sorted(signatures.items())), extras)
     return books.failed > 0 or books.errors > 0 or not books.adds_up
+
+
+def _extras(run: Run, names: Mapping[Part, str], cells: Mapping[CellKey, Cell]) -> list[Extra]:
+    """The tables on wordings and on self-assessment, where the run has them."""
+    from oulibench.results import reflection, wordings
+
+    extras = []
+    if studies := wordings.wording_studies(cells, wordings.wording_groups([run], names), None):
+        fields = [study.fields() for study in studies]
+        title = "Wordings: SR under each; the one chosen on half of the targets, judged on the other half"
+        extras.append(Extra("wordings", title, *wordings.lines_of(studies), fields, wordings.notes_of(studies)))
+    problems: list[str] = []
+    if claims := list(reflection.read_claims(run, names, on_problem=problems.append)):
+        reflection.write_claims(run, claims)
+        found = reflection.self_assessments(claims)
+        title = "Self-assessment: what the models say about their own texts, against the checker"
+        fields = [assessment.fields() for assessment in found]
+        extras.append(Extra("self_assessment", title, reflection.COLUMNS, reflection.lines_of(found), fields))
+    for problem in problems[:_PROBLEMS_SHOWN]:
+        print(problem, file=sys.stderr)
+    return extras

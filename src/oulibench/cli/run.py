@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from oulibench.engines.export import Exported
     from oulibench.engines.run import Plan
     from oulibench.engines.settings import Settings
+    from oulibench.results.runs import Run
     from oulibench.suite import Request
 
 _DESCRIPTION = """\
@@ -33,6 +34,8 @@ examples:
   $ oulibench run --model openai/gpt-4o-mini --model claude-sonnet-4 --suite paper --shots 0 5 --out runs/closed
   $ oulibench run --model openai-api/lab/my-model --model-base-url http://localhost:8000/v1 --tasks lipogram
   $ oulibench run --config runs/closed/run.json --out runs/again
+  $ oulibench run --model gpt-4o-mini --reflect --out runs/reflected            # and what it says of its own texts
+  $ oulibench run --model gpt-4o-mini --wording explicit terse technical --out runs/wordings
 
 exit code: 0 all answered and scored · 1 something failed or is missing · 2 a call that makes no sense
 """
@@ -52,7 +55,12 @@ def add_parser(subparsers: Subparsers) -> None:
     what.add_argument(
         "--shots", nargs="+", type=int, metavar="K", help="numbers of demonstrations (default: the suite's)"
     )
-    what.add_argument("--wording", choices=WORDINGS, help="how prompts are worded (default: explicit)")
+    what.add_argument(
+        "--wording",
+        nargs="+",
+        choices=WORDINGS,
+        help="how prompts are worded (default: explicit); several make a study of wordings",
+    )
     what.add_argument("--n", type=int, metavar="N", help="texts asked for in one prompt (default: the suite's)")
     what.add_argument("--limit", type=int, metavar="N", help="at most so many targets per task")
     what.add_argument("--epochs", type=int, metavar="N", help="how often each prompt is asked (default: the suite's)")
@@ -82,6 +90,19 @@ def add_parser(subparsers: Subparsers) -> None:
         "--max-retries", type=int, metavar="N", help="tries after a rate limit or server error (default: 7)"
     )
     how.add_argument("--timeout", type=int, metavar="S", help="seconds after which a try is given up (default: none)")
+    after = parser.add_argument_group("what is asked afterwards")
+    after.add_argument(
+        "--reflect",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="ask the models about their own texts (how many words, which voice …; default: no)",
+    )
+    after.add_argument("--reflect-items", type=int, metavar="N", help="at most so many texts per answer (default: 5)")
+    after.add_argument(
+        "--reflect-in",
+        choices=("same", "separate"),
+        help="in the conversation of the answer, or one of its own (default)",
+    )
     parser.add_argument("--out", type=Path, metavar="DIR", help="the run's folder (default: runs/SUITE-MODEL)")
     parser.add_argument(
         "--config", type=Path, metavar="FILE", help="settings of an earlier run; options go before them"
@@ -99,7 +120,8 @@ def _seed(text: str) -> int | str:
 
 _SETTINGS = (
     "suite", "tasks", "shots", "wording", "n", "limit", "epochs", "system", "models", "model_base_url", "temperature",
-    "top_p", "seed", "max_tokens", "max_connections", "max_retries", "timeout",
+    "top_p", "seed", "max_tokens", "max_connections", "max_retries", "timeout", "reflect", "reflect_items",
+    "reflect_in",
 )  # fmt: skip
 
 
@@ -149,11 +171,11 @@ def main(args: argparse.Namespace) -> int:
         _compare_with(args.config, plan)
     try:
         carry_out(plan)
+        return _store_and_report(plan)
     except KeyboardInterrupt:
         print("\nstopped; run the same command again to go on", file=sys.stderr)
-        _store_and_report(plan)
+        _store_and_report(plan, reflect=False)
         return 130
-    return _store_and_report(plan)
 
 
 def _default_folder(settings: Settings) -> Path:
@@ -172,8 +194,8 @@ def _compare_with(config: Path, plan: Plan) -> None:
             print(f"note: not the same as in {config}: {line}", file=sys.stderr)
 
 
-def _store_and_report(plan: Plan) -> int:
-    """Logs → answers → items → table; returns the exit code."""
+def _store_and_report(plan: Plan, reflect: bool = True) -> int:
+    """Logs → answers → items → (questions on them) → table; returns the exit code."""
     from oulibench.cli.report import refresh, report_table
     from oulibench.engines.export import export_responses
     from oulibench.engines.run import LOGS
@@ -182,9 +204,21 @@ def _store_and_report(plan: Plan) -> int:
     exported = export_responses(plan.folder / LOGS, plan.folder / RESPONSES, plan.settings.models, plan.requests)
     run = open_run(plan.folder)
     failed = refresh(run, argparse.Namespace(keep_items=False, jobs=None))
+    if reflect and plan.settings.reflect:
+        failed |= _reflect(plan, run)
     failed |= report_table(run)
     _say(exported, plan)
     return EXIT_FAILED if failed or exported.failed or exported.missing else EXIT_OK
+
+
+def _reflect(plan: Plan, run: Run) -> bool:
+    """Ask the models about their own texts; returns whether something failed or is missing."""
+    from oulibench.engines.reflect import reflect, say
+
+    print("asking the models about their own texts", file=sys.stderr)
+    reflected = reflect(plan, run)
+    say(reflected)
+    return reflected.failed > 0 or reflected.missing > 0
 
 
 def _say(exported: Exported, plan: Plan) -> None:
@@ -224,4 +258,7 @@ def _show_plan(settings: Settings, requests: Sequence[Request]) -> None:
     print(f"prompts   {len(requests):,}")
     print(f"calls     {each.calls * models:,}" + (f" ({each.calls:,} to each model)" if models > 1 else ""))
     print(f"tokens    about {each.input_tokens * models:,} in, {each.output_tokens * models:,} out (reasoning apart)")
+    if settings.reflect:
+        texts = sum(min(request.n, settings.reflect_items) * request.epochs for request in requests)
+        print(f"questions about {texts * models:,} afterwards, on the models' own texts, a few tokens each")
     print("nobody was asked")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +14,11 @@ from oulibench.results.correlation import LengthFit, length_fit
 from oulibench.results.habits import Demonstrations, Habits, habits_of
 from oulibench.results.intervals import Interval, Settings, success_interval
 from oulibench.results.published import Source, load_source
+from oulibench.results.reflection import Claim, SelfAssessment, self_assessments
 from oulibench.results.runs import Run
 from oulibench.results.table import Bookkeeping, Result, bookkeeping, reading_order, results_of, task_rank
 from oulibench.results.tally import Cell, CellKey
+from oulibench.results.wordings import Systems, WordingStudy, wording_studies
 from oulibench.version import __version__
 
 Progress = Callable[[str], None]
@@ -47,6 +49,8 @@ class Analysis:
     published: Source
     counterparts: Mapping[str, str]
     signatures: Mapping[str, int]
+    wordings: tuple[WordingStudy, ...] = ()
+    self_assessments: tuple[SelfAssessment, ...] = ()
 
     @property
     def systems(self) -> list[str]:
@@ -86,6 +90,8 @@ class Analysis:
             ],
             "conventions": [c.fields() for c in self.conventions],
             "behaviour": [h.fields() for h in self.habits.values()],
+            "wordings": [s.fields() for s in self.wordings],
+            "self_assessment": [a.fields() for a in self.self_assessments],
             "signatures": dict(self.signatures),
         }
 
@@ -111,6 +117,8 @@ def analyse(
     remarks: Mapping[str, Mapping[tuple[str, int], bool]] | None = None,
     languages: Sequence[str] = ("it", "en"),
     parse: bool = True,
+    wordings: Mapping[str, Systems] | None = None,
+    claims: Iterable[Claim] = (),
     progress: Progress = lambda _: None,
 ) -> Analysis:
     """Compute everything.
@@ -123,6 +131,8 @@ def analyse(
         remarks: system → (request id, epoch) → whether the answer holds text beside its items.
         languages: languages that texts are told apart in.
         parse: whether conventions that need the parser are computed.
+        wordings: label → the systems that are one model in several wordings.
+        claims: what models say about their own texts.
         progress: told what is being done.
     """
     ordered = {key: cells[key] for key in sorted(cells, key=reading_order)}
@@ -163,6 +173,8 @@ def analyse(
         published=published,
         counterparts=counterparts,
         signatures=dict(sorted(signatures.items())),
+        wordings=tuple(wording_studies(ordered, wordings or {}, settings, settings.seed)),
+        self_assessments=tuple(self_assessments(claims, settings)),
     )
 
 

@@ -90,6 +90,8 @@ def _marked_lines(prompt: str) -> list[str]:
 def expected_answers(run: Run) -> int | None:
     """How many answers the run was to collect; None where its settings do not say."""
     settings = run.settings
+    if isinstance(calls := settings.get("calls"), int):
+        return calls
     for key in ("answers", "requests", "number_of_requests"):
         if isinstance(number := settings.get(key), int):
             epochs = settings.get("epochs", 1)

@@ -19,6 +19,7 @@ from oulibench.results.formats import one_line
 from oulibench.results.intervals import Interval
 from oulibench.results.labels import Labels
 from oulibench.results.tally import CellKey
+from oulibench.results.wordings import columns_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,6 +74,7 @@ def all_figures(analysis: Analysis, labels: Labels) -> list[Drawing]:
         ("few_shot", "few_shot", few_shot_figure),
         ("length", "length", length_figure),
         ("difficulty", "difficulty", difficulty_figure),
+        ("wordings", "wording_figure", wording_figure),
     )
     drawings = []
     with _style():
@@ -122,9 +124,11 @@ def _finish(name: str, alternative: str, figure: Figure) -> Drawing:
     import matplotlib as mpl
 
     svg, pdf = io.StringIO(), io.BytesIO()
+    figure.draw_without_rendering()  # lays the panels out; once is enough for both files
+    figure.set_layout_engine("none")
     with mpl.rc_context({"svg.hashsalt": name}):
-        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None}, bbox_inches="tight")
-        figure.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Creator": None}, bbox_inches="tight")
+        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+        figure.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Creator": None})
     return Drawing(name, alternative, svg.getvalue(), pdf.getvalue())
 
 
@@ -295,5 +299,45 @@ def difficulty_figure(analysis: Analysis, labels: Labels) -> Figure | None:
         ax.set_ylabel(labels.ui["success_rate"])
     for ax in axes[-_COLUMNS:]:
         ax.set_xlabel(labels.column("level").lower())
+    _legend(figure, axes)
+    return figure
+
+
+def wording_figure(analysis: Analysis, labels: Labels) -> Figure | None:
+    """SR by wording with the fewest demonstrations: a panel per task that was asked in several wordings."""
+    fewest: dict[tuple[str, str], int] = {}
+    for study in analysis.wordings:
+        place = (study.model, study.task)
+        fewest[place] = min(study.shots, fewest.get(place, study.shots))
+    studies = [s for s in analysis.wordings if fewest[s.model, s.task] == s.shots and s.spread is not None]
+    if not studies:
+        return None
+    wordings = columns_of(studies)
+    models = list(dict.fromkeys(s.model for s in studies))
+    tasks = list(dict.fromkeys(s.task for s in studies))
+    figure, axes = _grid(len(tasks), share_y=True)
+    step = 0.4 / max(1, len(models) - 1) if len(models) > 1 else 0.0
+    for ax, task in zip(axes, tasks, strict=True):
+        for study in studies:
+            if study.task != task:
+                continue
+            number = models.index(study.model)
+            aside = (number - (len(models) - 1) / 2) * step
+            points = [(wordings.index(r.wording) + aside, r.sr, r.interval) for r in study.rates if r.sr is not None]
+            bars = [_bars(sr, interval) for _, sr, interval in points]
+            ax.errorbar(
+                [x for x, _, _ in points],
+                [sr for _, sr, _ in points],
+                yerr=[[b[0] for b in bars], [b[1] for b in bars]],
+                label=_short(study.model),
+                elinewidth=0.9,
+                **{**_look(number), "linestyle": "none"},  # wordings have no order: nothing joins them
+            )
+        ax.set_title(one_line(labels.task(task)))
+        ax.set_ylim(-0.03, 1.03)
+        ax.set_xticks(range(len(wordings)), wordings)
+        ax.set_xlim(-0.5, len(wordings) - 0.5)
+    for ax in axes[::_COLUMNS]:
+        ax.set_ylabel(labels.ui["success_rate"])
     _legend(figure, axes)
     return figure

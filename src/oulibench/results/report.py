@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from oulibench.annotation.section import quality_sections
 from oulibench.errors import DataError, MissingExtraError
 from oulibench.results.analysis import Analysis, analyse
 from oulibench.results.answers import StoredAnswers
@@ -16,10 +17,12 @@ from oulibench.results.intervals import Settings
 from oulibench.results.labels import load_labels
 from oulibench.results.page import MOST_ITEMS, render_page
 from oulibench.results.parquet import write_parquet
+from oulibench.results.reflection import read_claims
 from oulibench.results.runs import Run
 from oulibench.results.store import write_text
 from oulibench.results.systems import system_names, tally_runs
 from oulibench.results.tables import all_tables
+from oulibench.results.wordings import wording_groups
 
 PAGE: Final = "report.html"
 _NEEDED: Final = ("numpy", "scipy", "statsmodels", "rapidfuzz", "lingua", "jinja2", "matplotlib", "pyarrow")
@@ -81,6 +84,8 @@ def write_report(
         remarks=stored.remarks,
         languages=languages,
         parse=parse,
+        wordings=wording_groups(runs, names),
+        claims=[claim for number, run in enumerate(runs) for claim in read_claims(run, names, number)],
         progress=progress,
     )
     progress("tables")
@@ -94,8 +99,12 @@ def write_report(
     for figure in figures:
         write_text(folder / "figures" / f"{figure.name}.svg", figure.svg)
         _write_bytes(folder / "figures" / f"{figure.name}.pdf", figure.pdf)
+    quality = quality_sections([run.folder for run in runs], "it" if language == "it" else "en", parse=parse)
+    for number, section in enumerate(quality, 1):
+        write_text(folder / "tables" / f"quality-{number}.md", section.markdown)
+        write_text(folder / "tables" / f"quality-{number}.tex", section.latex)
     progress("page")
-    page = render_page(analysis, labels, tables, figures, stored.incomplete, most_items)
+    page = render_page(analysis, labels, tables, figures, stored.incomplete, most_items, quality)
     write_text(folder / PAGE, page)
     write_text(folder / "report.json", json.dumps(analysis.fields(), ensure_ascii=False, indent=1) + "\n")
     progress("rows")

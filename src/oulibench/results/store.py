@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,24 @@ def terminal(results: Sequence[Result], books: Bookkeeping) -> str:
     return "\n".join([parts[0], "", *parts[1:]])
 
 
-def as_json(results: Sequence[Result], books: Bookkeeping, signatures: dict[str, int]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """A further table of a run: what it is called, its columns and lines for people, its numbers, its notes."""
+
+    name: str
+    title: str
+    columns: Sequence[str]
+    lines: Sequence[Sequence[str]]
+    fields: Sequence[dict[str, Any]]
+    notes: Sequence[str] = ()
+
+    def terminal(self) -> str:
+        return "\n".join([f"{self.title}:", plain_table(self.columns, self.lines), *map(one_line, self.notes)])
+
+
+def as_json(
+    results: Sequence[Result], books: Bookkeeping, signatures: dict[str, int], extras: Sequence[Extra] = ()
+) -> dict[str, Any]:
     """The table as JSON-ready data, with what decided it."""
     return {
         "oulibench": __version__,
@@ -41,14 +59,23 @@ def as_json(results: Sequence[Result], books: Bookkeeping, signatures: dict[str,
             "adds_up": books.adds_up,
         },
         "signatures": signatures,
+        **{extra.name: list(extra.fields) for extra in extras},
     }
 
 
-def as_markdown(results: Sequence[Result], books: Bookkeeping) -> str:
+def as_markdown(results: Sequence[Result], books: Bookkeeping, extras: Sequence[Extra] = ()) -> str:
     from oulibench.results.formats import markdown_escape
 
-    notes = "".join(f"- {markdown_escape(note)}\n" for note in [*notes_of(results), books.in_words()])
-    return f"{markdown_table(COLUMNS, lines_of(results))}\n{notes}"
+    def listed(notes: Sequence[str]) -> str:
+        return "".join(f"- {markdown_escape(note)}\n" for note in notes)
+
+    parts = [f"{markdown_table(COLUMNS, lines_of(results))}\n{listed([*notes_of(results), books.in_words()])}"]
+    for extra in extras:
+        table = markdown_table(extra.columns, extra.lines)
+        parts.append(
+            f"\n{markdown_escape(extra.title)}\n\n{table}" + (f"\n{listed(extra.notes)}" if extra.notes else "")
+        )
+    return "".join(parts)
 
 
 def as_csv(results: Sequence[Result]) -> str:
@@ -59,17 +86,22 @@ def as_csv(results: Sequence[Result]) -> str:
 
 
 def write_results(
-    folder: Path, results: Sequence[Result], books: Bookkeeping, signatures: dict[str, int]
+    folder: Path,
+    results: Sequence[Result],
+    books: Bookkeeping,
+    signatures: dict[str, int],
+    extras: Sequence[Extra] = (),
 ) -> list[Path]:
-    """Write the three files; returns their paths.
+    """Write the three files, and one CSV for each further table; returns their paths.
 
     Raises:
         DataError: the folder cannot be written.
     """
     texts = {
-        "results.json": json.dumps(as_json(results, books, signatures), ensure_ascii=False, indent=2) + "\n",
-        "results.md": as_markdown(results, books),
+        "results.json": json.dumps(as_json(results, books, signatures, extras), ensure_ascii=False, indent=2) + "\n",
+        "results.md": as_markdown(results, books, extras),
         "results.csv": as_csv(results),
+        **{f"{extra.name}.csv": csv_table(extra.columns, extra.lines) for extra in extras},
     }
     return [write_text(folder / name, text) for name, text in texts.items()]
 

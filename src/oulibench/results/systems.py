@@ -27,9 +27,17 @@ _NOT_DECISIVE: Final = frozenset(
         "wording",
         "wordings",
         "requests",
+        "calls",
+        "sha256",
+        "inspect_ai",
         "requests_sha256",
         "number_of_requests",
         "max_connections",
+        "max_retries",
+        "timeout",
+        "reflect",
+        "reflect_items",
+        "reflect_in",
         "limit",
         "status",
     }
@@ -61,8 +69,7 @@ def system_names(runs: Sequence[Run]) -> dict[Part, str]:
         wordings[model].add(wording)
         for group in groups[model, wording]:
             if all(
-                _decisive(runs[other[0]]) == _decisive(runs[number]) and not asked[other] & asked[part]
-                for other in group
+                decisive(runs[other[0]]) == decisive(runs[number]) and not asked[other] & asked[part] for other in group
             ):
                 group.append(part)
                 break
@@ -79,7 +86,8 @@ def system_names(runs: Sequence[Run]) -> dict[Part, str]:
     return names
 
 
-def _decisive(run: Run) -> dict[str, str]:
+def decisive(run: Run) -> dict[str, str]:
+    """The settings of a run that decide how a model answers."""
     return {key: repr(value) for key, value in run.settings.items() if key not in _NOT_DECISIVE and value is not None}
 
 

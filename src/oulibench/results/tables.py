@@ -20,6 +20,7 @@ from oulibench.results.habits import Habits
 from oulibench.results.intervals import Interval
 from oulibench.results.labels import Labels
 from oulibench.results.tally import CellKey
+from oulibench.results.wordings import columns_of
 
 Kind = Literal["text", "rate", "number", "count", "p"]
 NOT_ASSESSABLE = "†"
@@ -177,6 +178,7 @@ def all_tables(analysis: Analysis, labels: Labels) -> list[Table]:
         difficulty_table,
         target_table,
         comparison_table,
+        wording_table,
         convention_table,
         published_table,
         form_table,
@@ -185,6 +187,7 @@ def all_tables(analysis: Analysis, labels: Labels) -> list[Table]:
         repetition_table,
         shortcut_table,
         palindrome_table,
+        reflection_table,
     )
     return [table for build in builders if (table := build(analysis, labels)).rows]
 
@@ -349,6 +352,36 @@ def comparison_table(analysis: Analysis, labels: Labels) -> Table:
     header[3], header[4] = f"SR {header[3].lower()}", f"SR {header[4].lower()}"
     title = labels.section("comparisons")
     return Table("comparisons", title, labels.text("comparisons"), tuple(header), tuple(rows), tuple(groups))
+
+
+def wording_table(analysis: Analysis, labels: Labels) -> Table:
+    """SR under each wording, its spread, and the wording chosen on half of the targets, judged on the other half."""
+    wordings = columns_of(analysis.wordings)
+    rows, groups = [], []
+    for s in analysis.wordings:
+        rates = {r.wording: r for r in s.rates}
+        judged = s.choice.judged if s.choice else None
+        default = s.choice.default if s.choice else None
+        asked = [(r.sr, r.interval) if (r := rates.get(w)) else (None, None) for w in wordings]
+        rows.append(
+            (
+                Entry(s.model),
+                Entry(labels.task(s.task)),
+                Entry(s.shots, "count"),
+                *(Entry(sr, "rate", interval, heat=True) for sr, interval in asked),
+                Entry(s.spread, "rate"),
+                Entry(s.deviation, "rate"),
+                Entry(s.choice.wording if s.choice else s.reason),
+                Entry(judged.sr if judged else None, "rate", judged.interval if judged else None, heat=True),
+                Entry(default.sr if default else None, "rate", default.interval if default else None, heat=True),
+                Entry(s.choice.gain if s.choice else None, "rate"),
+            )
+        )
+        groups.append(s.model)
+    last = ("spread", "deviation", "chosen", "sr_chosen", "sr_default", "gain")
+    header = (*_where_header(labels), *(f"SR {w}" for w in wordings), *(labels.column(c) for c in last))
+    caption = labels.text("wordings", seed=analysis.settings.seed)
+    return Table("wordings", labels.section("wordings"), caption, header, tuple(rows), tuple(groups))
 
 
 def convention_table(analysis: Analysis, labels: Labels) -> Table:
@@ -519,6 +552,43 @@ def palindrome_table(analysis: Analysis, labels: Labels) -> Table:
         analysis, labels, "palindromes", labels.panel("palindromes"), labels.text("palindromes"), columns, row
     )
     return replace(table, header=(*table.header[:-1], f"{table.header[-1]} / {labels.column('passed').lower()}"))
+
+
+def reflection_table(analysis: Analysis, labels: Labels) -> Table:
+    """What models say about their own texts, against the checker and against the request."""
+    rows, groups = [], []
+    for a in analysis.self_assessments:
+        rows.append(
+            (
+                *_where(a.key, labels),
+                Entry(labels.ui.get(f"conversation_{a.conversation}", a.conversation)),
+                Entry(a.asked, "count"),
+                Entry(a.unreadable_share, "rate"),
+                Entry(a.accuracy, "rate", a.interval, heat=True),
+                Entry(a.absolute_error, "number"),
+                Entry(a.bias, "number"),
+                Entry(a.claimed_share, "rate"),
+                Entry(a.complied_share, "rate"),
+                Entry(a.over_claiming, "rate", heat=True),
+                Entry(a.under_claiming, "rate", heat=True),
+            )
+        )
+        groups.append(a.key.system)
+    columns = (
+        "conversation",
+        "asked",
+        "unreadable",
+        "accuracy",
+        "mae",
+        "bias",
+        "claimed",
+        "complied",
+        "over_claiming",
+        "under_claiming",
+    )
+    header = (*_where_header(labels), *(labels.column(c) for c in columns))
+    title = labels.panel("self_assessment")
+    return Table("self_assessment", title, labels.text("self_assessment"), header, tuple(rows), tuple(groups))
 
 
 def notes(analysis: Analysis, labels: Labels, requests: Mapping[str, tuple[int, int]]) -> list[str]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any, Final
 
+from oulibench.annotation.section import Section
 from oulibench.behaviour.repetition import spread
 from oulibench.results.analysis import Analysis
 from oulibench.results.figures import Drawing
@@ -35,6 +36,7 @@ def render_page(
     figures: Sequence[Drawing],
     incomplete: Mapping[str, tuple[int, int]],
     most_items: int = MOST_ITEMS,
+    quality: Sequence[Section] = (),
 ) -> str:
     """The page.
 
@@ -45,6 +47,7 @@ def render_page(
         figures: what `all_figures` made.
         incomplete: run → (answers stored, answers expected).
         most_items: how many rows the item browser holds.
+        quality: what people and judges say of the texts.
     """
     from jinja2 import DictLoader, Environment, StrictUndefined
 
@@ -66,10 +69,12 @@ def render_page(
         ui=labels.ui,
         css=folder.joinpath("report.css").read_text(encoding="utf-8"),
         js=folder.joinpath("report.js").read_text(encoding="utf-8"),
-        sections=_sections(names, {f.name for f in figures}, total),
+        sections=_sections(names, {f.name for f in figures}, total, bool(quality)),
+        quality=quality,
         tables=names if analysis.results else dict.fromkeys(_TABLES),
         figures={
-            name: next((f for f in figures if f.name == name), None) for name in ("few_shot", "length", "difficulty")
+            name: next((f for f in figures if f.name == name), None)
+            for name in ("few_shot", "length", "difficulty", "wordings")
         },
         facts=_facts(analysis, labels),
         books=analysis.books.in_words(),
@@ -91,11 +96,12 @@ def render_page(
 
 
 _TABLES: Final = (
-    "main", "details", "length", "difficulty", "targets", "comparisons", "conventions", "published", "form",
+    "main", "details", "length", "difficulty", "targets", "comparisons", "wordings", "conventions", "published",
+    "form",
 )  # fmt: skip
 
 
-def _sections(tables: Mapping[str, Table | None], figures: set[str], total: int) -> list[str]:
+def _sections(tables: Mapping[str, Table | None], figures: set[str], total: int, quality: bool) -> list[str]:
     there = {
         "overview": True,
         "main": tables["main"],
@@ -103,9 +109,11 @@ def _sections(tables: Mapping[str, Table | None], figures: set[str], total: int)
         "length": tables["length"],
         "difficulty": tables["difficulty"],
         "comparisons": tables["comparisons"],
+        "wordings": tables["wordings"],
         "conventions": tables["conventions"],
         "published": tables["main"],
         "behaviour": tables["form"],
+        "quality": quality,
         "items": total,
         "settings": True,
     }
@@ -150,13 +158,16 @@ def _for_script(data: object) -> str:
 
 def _panels(analysis: Analysis, labels: Labels, tables: Mapping[str, Table]) -> list[dict[str, Any]]:
     panels = []
-    for name in ("form", "copying", "languages", "repetition", "shortcuts", "palindromes"):
+    for name in ("form", "copying", "languages", "repetition", "shortcuts", "palindromes", "self_assessment"):
         table = tables.get(name)
         if table is None:
             continue
         found = []
-        for key, habits in analysis.habits.items():
-            if pairs := _examples(name, habits):
+        by_key = [(key, _examples(name, habits)) for key, habits in analysis.habits.items()]
+        if name == "self_assessment":
+            by_key = [(a.key, list(a.examples)) for a in analysis.self_assessments]
+        for key, pairs in by_key:
+            if pairs:
                 where = f"{key.system}, {labels.task(key.task)}, {key.shots} {labels.ui['demonstrations']}"
                 found.append((where, pairs[:_EXAMPLES_PER_CELL]))
         panels.append(
