@@ -196,6 +196,16 @@ def test_calls_that_fail_leave_nothing_and_are_made_again(
     assert judged.answers == 2
 
 
+def test_answers_that_a_killed_call_did_not_live_to_write_are_found_in_its_logs(store: Store, server: Server) -> None:
+    units = store.units()[:2]
+    (judged,) = ask(store, server, units)
+    (path,) = (store.folder / "judges").glob("*.jsonl")
+    path.unlink()
+    (again,) = ask(store, server, units)
+    assert len(server.requests) == 4
+    assert again.ratings == judged.ratings
+
+
 def test_agreement_with_people_comes_before_averages(store: Store, server: Server) -> None:
     from oulibench.annotation.judging import compare_with_people, in_words
 

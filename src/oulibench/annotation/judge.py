@@ -213,6 +213,9 @@ def run_judge(
 
     version = language.table("annotation", "judge.toml")["version"]
     path = judgement_file(folder, scheme, settings, version)
+    meta = {**asdict(settings), "prompt_version": version, "scheme": scheme.name}
+    logs = path.with_suffix("")
+    _gather(logs, path, scheme, meta)  # what a call before this one was answered and did not live to write
     done = {(row["item_id"], row["sample"]) for row in _rows(path)}
     numbers = range(1, settings.samples + 1)
     wanted = [(unit, number) for unit in units for number in numbers if (unit.id, number) not in done]
@@ -241,25 +244,43 @@ def run_judge(
         for number in numbers
         if any((s.metadata or {})["seed"] == settings.seed + number for s in samples)
     ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    logs = eval(
+    logs.mkdir(parents=True, exist_ok=True)
+    eval(
         tasks,
         model=model,
-        log_dir=str(path.parent / "logs"),
+        log_dir=str(logs),
+        log_format="eval",
+        log_buffer=5,
         display="none",
         log_level="error",
         fail_on_error=False,
         score=False,
         max_tasks=1,
     )
-    answered = [sample for log in logs for sample in log.samples or []]
-    meta = {**asdict(settings), "model": str(model), "prompt_version": version, "scheme": scheme.name}
-    with path.open("ab") as stream:
-        for judgement in _judgements(answered, scheme):
-            stream.write(dump_line(_row(judgement, meta)))
-        stream.flush()
-        os.fsync(stream.fileno())
+    _gather(logs, path, scheme, meta)
     return path
+
+
+def _gather(logs: Path, path: Path, scheme: Scheme, meta: Mapping[str, Any]) -> None:
+    """Write the answers that the logs hold and the file does not: an answer that has come is never asked for again."""
+    from inspect_ai.log import list_eval_logs, read_eval_log
+
+    if not logs.is_dir():
+        return
+    done = {(row["item_id"], row["sample"]) for row in _rows(path)}
+    found: dict[tuple[str, int], Judgement] = {}
+    for info in list_eval_logs(str(logs), descending=False):
+        for judgement in _judgements(read_eval_log(info).samples or [], scheme):
+            if (judgement.unit, judgement.sample) not in done:
+                found.setdefault((judgement.unit, judgement.sample), judgement)
+    if found:
+        before = path.read_bytes() if path.is_file() else b""
+        part = path.with_suffix(".part")
+        with part.open("wb") as stream:
+            stream.write(before + b"".join(dump_line(_row(judgement, meta)) for judgement in found.values()))
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.replace(path)
 
 
 def _judgements(samples: Iterable[EvalSample], scheme: Scheme) -> Iterable[Judgement]:
@@ -304,7 +325,7 @@ def _json_schema(scheme: Scheme) -> Any:
 
 
 def judgement_file(folder: Path, scheme: Scheme, settings: JudgeSettings, version: int) -> Path:
-    """Where the judgements of these settings are kept: other settings, another file."""
+    """Where the judgements of these settings are kept (the logs of the calls are in the folder of that name)."""
     decisive = {**asdict(settings), "scheme": scheme.source, "version": version}
     del decisive["samples"]  # more samples are added to those that are there
     digest = hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()[:8]

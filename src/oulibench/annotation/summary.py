@@ -528,7 +528,8 @@ def scatter(quality: Quality, language: InterfaceLanguage = "en") -> str:
     def y(value: float) -> float:
         return _HEIGHT - _BOTTOM - (value - low) / (high - low) * (_HEIGHT - _BOTTOM - 16)
 
-    parts = [f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" font-size="12" fill="currentColor">']
+    size = f'viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" style="max-width: {_WIDTH}px"'
+    parts = [f'<svg {size} role="img" font-size="12" fill="currentColor">']
     parts.append(f"<title>{html.escape(t['trade'])}</title><desc>{html.escape(t['trade_caption'])}</desc>")
     for i in range(5):
         share = i / 4

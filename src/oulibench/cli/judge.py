@@ -69,7 +69,7 @@ def main(args: argparse.Namespace) -> int:
         raise MissingExtraError(f"Judging needs pip install 'oulibench[run]' ({error}).") from error
     judged = read_judges(folder, [unit.id for unit in asked], path)
     if not judged:
-        print("Every call to the judge failed; nothing was judged. Its logs are in", path.parent / "logs")
+        print("Every call to the judge failed; nothing was judged. Its logs are in", path.with_suffix(""))
         return EXIT_FAILED
     print("\n".join(in_words(judged[0], compare_with_people(judged[0], scheme, units, people, golds), scheme)))
     print(f"Judgements are kept in {path}.")
