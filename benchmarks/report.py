@@ -42,6 +42,9 @@ def main() -> int:
         print(f"wall time         {wall:.1f} s")
         print(f"CPU time          {used.ru_utime + used.ru_stime:.1f} s")
         print(f"peak memory       {used.ru_maxrss / 1024:.0f} MB (largest process)")
+        if not page.is_file():
+            print("NO PAGE: the report was not built")
+            return 1
         print(f"page              {page.stat().st_size / 1e6:.1f} MB")
     return 0
 

@@ -18,7 +18,7 @@ from oulibench.results.table import rate
 from oulibench.results.tally import Cell, CellKey, Item
 from oulibench.scoring import score_block
 
-PARSED: Final = 100
+PARSED: Final = 50
 """Items a cell that conventions which need the parser look at."""
 
 # Policy key → the values that are set side by side.
