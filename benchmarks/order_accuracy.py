@@ -8,7 +8,7 @@ Two measurements:
 - treebanks, when TREEBANKS (a folder with it_isdt-ud-test.conllu and it_vit-ud-test.conllu) is given: main clauses with
   a finite verb and one nominal subject and object, each laid into all six orders (the subject's and the object's span
   and the verb with its auxiliaries, clitics and short adverbs change places; what stands between them stays). Their own
-  order is one of the six.
+  order is one of the six. The same clauses are then measured bare: subject, verb and object alone.
 
 `--errors` prints every sentence read wrong (never for the half `heldout`).
 """
@@ -41,7 +41,9 @@ def main() -> None:
     options = arguments.parse_args()
     own_sentences(options.parser, options.errors)
     if options.treebanks is not None:
-        permuted_clauses(options.treebanks, options.parser, options.errors)
+        for bare in (False, True):
+            print("bare clauses:" if bare else "whole sentences:")
+            permuted_clauses(options.treebanks, options.parser, options.errors, bare)
 
 
 def own_sentences(parser: str, errors: bool) -> None:
@@ -64,15 +66,15 @@ def own_sentences(parser: str, errors: bool) -> None:
     report(right, total)
 
 
-def permuted_clauses(folder: Path, parser: str, errors: bool) -> None:
+def permuted_clauses(folder: Path, parser: str, errors: bool, bare: bool) -> None:
     right: Counter[str] = Counter()
     total: Counter[str] = Counter()
     for name in TREEBANKS:
-        items = [item for tree in read_conllu(folder / f"{name}.conllu") for item in permutations(tree)]
+        items = [item for tree in read_conllu(folder / f"{name}.conllu") for item in permutations(tree, bare)]
         sentences = get_parser(parser).parse_sentences([text for _, _, text in items])
         for (own, order, text), sentence in zip(items, sentences, strict=True):
             reading = read_order(sentence)
-            decided = reading.reason or reading.decided_by.partition(":")[0]
+            decided = (reading.reason or reading.decided_by.partition(":")[0]).partition("«")[0].strip()
             for key in (name, "all permuted clauses", f"laid into {order}", "as it stood" if own == order else "moved"):
                 total[key] += 1
                 right[key] += reading.order == order
@@ -88,7 +90,7 @@ def report(right: Counter[str], total: Counter[str]) -> None:
         print(f"{right[key]:5d} of {total[key]:5d}  {100 * right[key] / total[key]:6.2f}%  {key}")
 
 
-def permutations(tree: Sentence) -> Iterator[tuple[str, str, str]]:
+def permutations(tree: Sentence, bare: bool = False) -> Iterator[tuple[str, str, str]]:
     """(own order, new order, text) for each of the six orders of a clause that can be laid out anew."""
     spans = blocks(tree)
     if spans is None:
@@ -99,10 +101,11 @@ def permutations(tree: Sentence) -> Iterator[tuple[str, str, str]]:
         sequence: list[int] = []
         at = 1
         for slot, name in zip(slots, order, strict=True):
-            sequence += [*range(at, slot[0]), *range(spans[name][0], spans[name][1] + 1)]
+            between = () if bare else range(at, slot[0])
+            sequence += [*between, *range(spans[name][0], spans[name][1] + 1)]
             at = slot[1] + 1
-        sequence += range(at, len(tree) + 1)
-        yield own, order, written(tree, sequence)
+        sequence += () if bare else range(at, len(tree) + 1)
+        yield own, order, written(tree, sequence) + ("." if bare else "")
 
 
 def blocks(tree: Sentence) -> dict[str, tuple[int, int]] | None:

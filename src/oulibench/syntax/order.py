@@ -28,15 +28,20 @@ ORDERS: tuple[Order, ...] = ("SVO", "SOV", "VSO", "VOS", "OSV", "OVS")
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much each kind of evidence counts, in units of log-probability; bounds keep one from drowning the others."""
+    """How much each kind of evidence counts, in units of log-probability; bounds keep one from drowning the others.
 
-    labels: float = 1.0
-    labels_bound: float = 4.0
+    `labels` weighs a parser's relation scores, `assigned` its relations where it has no scores. `astray` is the least
+    log-probability at which a noun phrase that hangs elsewhere is taken for the verb's.
+    """
+
+    labels: float = 0.7
+    labels_bound: float = 3.0
     selection: float = 1.0
     selection_bound: float = 3.0
-    animacy: float = 2.5
+    animacy: float = 3.2
     assigned: float = 1.5
     position: float = 0.3
+    astray: float = -3.0
 
 
 WEIGHTS = Weights()
@@ -72,7 +77,7 @@ def read_order(sentence: Sentence, *, clausal_objects: bool = False, weights: We
     verb = clause.predicate.id
     if clause.is_copular:
         return OrderReading(None, None, verb, None, "the predicate is nominal: a copula takes no object", "")
-    if VOICE_OF[clause_kind(clause)[0]] == "passive":
+    if (clause.auxiliaries or clause.clitics) and VOICE_OF[clause_kind(clause)[0]] == "passive":
         return OrderReading(None, None, verb, None, "the clause is passive: it has no object", "")
     return _Roles(clause, weights).read(clausal_objects)
 
@@ -85,6 +90,7 @@ _INSIDE = frozenset(("nmod", "appos", "flat", "compound", "conj", "dislocated", 
 _DOUBLING = {"lo": ("Masc", "Sing"), "la": ("Fem", "Sing"), "li": ("Masc", "Plur"), "le": ("Fem", "Plur")}
 _OBJECT_CLITICS = frozenset((*_DOUBLING, "l'", "ne"))
 _THIRD = ("3", "")
+_NEAR = 60  # words from the verb within which a noun phrase that hangs elsewhere is looked for
 _DISJUNCTIONS = frozenset(("o", "od", "né", "oppure"))
 
 
@@ -142,10 +148,10 @@ class _Roles:
             strength = {pair: self._strength(*pair) for pair in pairs}
             best = max((p for p in pairs if p in possible or p[::-1] in possible), key=lambda pair: strength[pair])
             possible = [pair for pair in (best, best[::-1]) if pair in possible]
+        if len(possible) == 1:
+            return self._ordered(*possible[0], self._agreement(*possible[0]), inf)
         weighed = [(*self._evidence(a, b), a, b) for a, b in possible]
         total, why, subject, object_ = max(weighed, key=lambda row: row[0])
-        if len(weighed) == 1:
-            return self._ordered(subject, object_, self._agreement(subject, object_), inf)
         return self._ordered(subject, object_, why, (2 * total - weighed[0][0] - weighed[1][0]) / 2)
 
     def _strength(self, a: Token, b: Token) -> float:
@@ -196,8 +202,30 @@ class _Roles:
         taken = [token.id for token in labelled]
         others = [t for t in self.clause.dependents if t.relation in _OPEN and t.id not in taken and self._free(t)]
         if labelled:
-            return [(labelled[0], other) for other in (others or self._hidden(labelled[0]))]
+            found = others or self._hidden(labelled[0]) or self._astray(labelled[0])
+            return [(labelled[0], other) for other in found]
         return [(others[0], others[1])] if len(others) == 2 else []
+
+    def _astray(self, noun: Token) -> list[Token]:
+        """The noun phrase that hangs elsewhere in the tree, but nearly hung on the verb as its subject or object."""
+        scores, verb = self.sentence.scores, self.verb.id
+        if scores is None:
+            return []
+        best, found = self.weights.astray, None
+        for token in self.sentence.tokens:
+            if (
+                abs(token.id - verb) > _NEAR
+                or token.id in (noun.id, verb)
+                or token.head == verb
+                or not self._free(token)
+            ):
+                continue
+            arc = scores.arc_logprob(token.id, verb)
+            if arc > best:
+                arc += max(scores.label_logprob(token.id, verb, label) for label in _ROLES)
+                if arc > best:
+                    best, found = arc, token
+        return [found] if found is not None else []
 
     def _hidden(self, noun: Token) -> list[Token]:
         """Second noun phrases that the parser hung inside the first, right after it («La mela Luca mangia»)."""
