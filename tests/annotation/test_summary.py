@@ -154,6 +154,19 @@ def test_nothing_rated_yet(run: Path, store: Store) -> None:
         summarise(run)
 
 
+def test_the_report_takes_in_the_runs_that_hold_ratings(rated: Path, tmp_path: Path) -> None:
+    from oulibench.annotation.section import quality_sections
+
+    other = tmp_path / "other"
+    other.mkdir()
+    assert quality_sections([other], parse=False) == []
+    (section,) = quality_sections([other, rated], "it", parse=False)
+    assert section.made.startswith("4 testi")
+    assert [table.name for table in section.tables][:2] == ["quality_means", "quality_agreement"]
+    assert section.scatter.startswith("<svg")
+    assert "<script" not in section.examples
+
+
 # --- signals ---
 
 

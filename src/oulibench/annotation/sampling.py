@@ -116,8 +116,10 @@ def draw(rows: Iterable[Row], settings: Settings, annotators: Sequence[str]) -> 
     """The sample that `settings` and the rows decide.
 
     Raises:
-        DataError: no row can be drawn.
+        DataError: no row can be drawn, or two annotators share a name.
     """
+    if twice := next((name for name in annotators if annotators.count(name) > 1), None):
+        raise DataError(f"Two people are called {twice!r}.")
     pools, unreadable = _pools(rows, set(settings.tasks))
     chosen: dict[_Key, set[_Cell]] = {}
     short = 0
