@@ -137,6 +137,29 @@ def test_an_unknown_policy_is_an_error(policy: dict[str, Any]) -> None:
         check("lipogram", "Ciao", "e", **policy)
 
 
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("C'è l'elefante", ["C'è", "l'elefante"]),
+        ("dell'elefante", ["dell'", "elefante"]),
+        ("dov'è un'altra erba", ["dov'è", "erba"]),
+        ("'e' e l'", ["'e'", "e"]),
+        ("l' erba", ["erba"]),
+        ("pò'e", ["pò'e"]),
+    ],
+)
+def test_lipograms_name_the_elided_form_that_an_offending_word_leans_on(text: str, named: list[str]) -> None:
+    assert [v.form for v in check("lipogram", text, "e").violations] == named
+
+
+@pytest.mark.parametrize("task", SURFACE_TASKS)
+@pytest.mark.parametrize(
+    "run", ["a'" + "x" * 99_998, "e'" * 50_000, "e " * 50_000, "noce " * 20_000, "x" * 99_999 + " e"]
+)
+def test_long_texts_take_linear_time(task: str, run: str) -> None:
+    check(task, run, SURFACE_TASKS[task])  # a quadratic checker would not come back
+
+
 def test_padding_a_lipogram_with_clean_words_earns_next_to_nothing() -> None:
     short = check("lipogram", "Il cane non va", "e").score
     long = check("lipogram", "Il cane non va " + "ora " * 1000, "e").score

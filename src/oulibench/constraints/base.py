@@ -6,7 +6,6 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar, Final, Generic, Literal, NamedTuple, TypeVar
 
 from oulibench.errors import DataError, TargetError
@@ -16,7 +15,6 @@ from oulibench.text import (
     FOLD_VERSION,
     TOKENIZER_VERSION,
     Word,
-    letters,
     normalise,
     source_offsets,
     without_list_mark,
@@ -235,30 +233,7 @@ def parse_count(task: str, target: object) -> int:
     return target
 
 
-def parse_letter(task: str, target: object) -> str:
-    """A letter, folded (*È* → *e*)."""
-    folded = _fold_short(target) if isinstance(target, str) and len(target) < 10 else ""
-    if len(folded) != 1 or not "a" <= folded <= "z":
-        raise TargetError(f"The target of {task} is one letter such as «e», not {target!r}.")
-    return folded
-
-
-_fold_short = lru_cache(maxsize=1024)(letters)
-
-
 # --- judging ---
-
-
-def ratio(found: int, wanted: int) -> float:
-    """Closeness of two positive counts in [0, 1]: falls on either side of the target, to 0 at 0 and at infinity."""
-    return min(found, wanted) / max(found, wanted)
-
-
-def penalised_share(offending: int, total: int) -> float:
-    """Partial score of a rule that every word must keep: the share of words that do, divided by one more than those
-    that do not, so that padding a text with easy words gains next to nothing.
-    """
-    return (1 - offending / total) / (1 + offending) if total else 0.0
 
 
 def quote(found: Sequence[Word], limit: int = 5) -> str:

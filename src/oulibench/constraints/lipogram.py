@@ -2,42 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from oulibench.constraints.base import Constraint, Judgement, number, parse_letter, penalised_share, quote, spans_of
+from oulibench.constraints.base import Judgement, spans_of
+from oulibench.constraints.letter import LetterConstraint
 from oulibench.policy import Policy
 from oulibench.text import Word, fold, words
 
 
-class Lipogram(Constraint[str]):
-    """No word holds the letter, with or without accent, in either case. `measured` is the number of words that do."""
+class Lipogram(LetterConstraint):
+    """No word holds the letter, with or without accent, in either case."""
 
     name = "lipogram"
-    family = "stylistic"
     version = 1
     few_shot = True
 
-    def parse_target(self, target: object) -> str:
-        return parse_letter(self.name, target)
-
     def _judge(self, content: str, target: str, policy: Policy) -> Judgement:
-        if target not in fold(content):
-            return Judgement(True, 1.0, 0, f"No word holds the letter «{target}».")
-        found = words(content)
-        offending = _as_read(
-            content, found, [i for i, word in enumerate(found) if target in word or target in fold(word)]
-        )
-        if not offending:  # it stands in a symbol («™»), which is no letter
-            return Judgement(True, 1.0, 0, f"No word holds the letter «{target}».")
-        n = len(offending)
-        return Judgement(
-            False,
-            penalised_share(n, len(found)),
-            n,
-            f"The letter «{target}» stands in {number(n, 'word')}: {quote(offending)}.",
-            offending=offending,
-        )
+        if target in fold(content):
+            found = words(content)
+            holding = [i for i, word in enumerate(found) if target in word or target in fold(word)]
+            if holding:  # else it stands in a symbol («™»), which is no letter
+                offending = _as_read(content, found, holding)
+                return self._refuse(
+                    offending, len(found), f"holds the letter «{target}»", f"hold the letter «{target}»"
+                )
+        return Judgement(True, 1.0, 0, f"No word holds the letter «{target}».")
 
 
 def _as_read(content: str, forms: Sequence[str], indices: Sequence[int]) -> list[Word]:
@@ -46,15 +35,13 @@ def _as_read(content: str, forms: Sequence[str], indices: Sequence[int]) -> list
     if "'" not in content:
         return offending
     named: list[Word] = []
-    end_before = 0  # of the offending word before
+    taken = 0  # up to here the text belongs to an offending word
     for word in offending:
         start = word.start
-        elided = _ELIDED_BEFORE.search(content, end_before, start)
-        if elided:
-            start = elided.start()
+        if content[start - 1 : start] == "'" and start - 1 > taken:
+            start -= 1
+            while start > taken and content[start - 1].isalnum():
+                start -= 1
         named.append(Word(content[start : word.end], start, word.end))
-        end_before = word.end
+        taken = word.end
     return named
-
-
-_ELIDED_BEFORE = re.compile(r"[^\W_]+'\Z")

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from oulibench.constraints.base import Constraint, Judgement, number, parse_count, ratio
+from oulibench.constraints.base import Judgement
+from oulibench.constraints.length import LengthConstraint
 from oulibench.policy import DEFAULT_POLICY, Policy
 from oulibench.text import graphic_words, words
 
 
-class WordLength(Constraint[int]):
+class WordLength(LengthConstraint):
     """The text has as many words as asked, under the counting policy `words`; punctuation never counts but under
     `profiling`, which counts as Profiling-UD does.
     """
 
     name = "word_length"
-    family = "quantitative"
     version = 1
     policies = ("words",)
-    few_shot = True
-
-    def parse_target(self, target: object) -> int:
-        return parse_count(self.name, target)
+    noun = "word"
 
     def _template_values(self, target: int) -> dict[str, Any]:
         return {"target": target, "words": "1 parola" if target == 1 else f"{target} parole"}
@@ -29,13 +26,14 @@ class WordLength(Constraint[int]):
     def parses(self, policy: Policy = DEFAULT_POLICY) -> bool:
         return policy.words in ("syntactic", "profiling")
 
-    def _judge(self, content: str, target: int, policy: Policy) -> Judgement:
-        found = _count(content, policy)
-        if found == target:
-            return Judgement(True, 1.0, found, f"It has {number(found, 'word')}, as asked.")
-        return Judgement(
-            False, ratio(found, target), found, f"It has {number(found, 'word')}, {target} were asked for."
-        )
+    def _count(self, content: str, policy: Policy) -> int:
+        if policy.words == "orthographic":
+            return len(words(content))
+        if policy.words == "graphic":
+            return len(graphic_words(content))
+        from oulibench.syntax import analyse, count_parsed_words  # loads the parser's runtime
+
+        return count_parsed_words(analyse(content, policy.parser), policy.words)
 
     def _judge_wordless(self, content: str) -> Judgement:
         return super()._judge_wordless(content)._replace(measured=0)
@@ -46,13 +44,3 @@ class WordLength(Constraint[int]):
         from oulibench.syntax import parser_signature
 
         return {"parser": parser_signature(policy.parser)}
-
-
-def _count(content: str, policy: Policy) -> int:
-    if policy.words == "orthographic":
-        return len(words(content))
-    if policy.words == "graphic":
-        return len(graphic_words(content))
-    from oulibench.syntax import analyse, count_parsed_words  # loads the parser's runtime
-
-    return count_parsed_words(analyse(content, policy.parser), policy.words)
