@@ -225,3 +225,19 @@ def test_any_tree_gets_a_reading(sentence: Sentence) -> None:
 def test_every_kind_is_met() -> None:
     met = Counter(read_voice(tree(written)).kind for _, _, written in CASES)
     assert set(VOICE_OF) - set(met) <= {"impersonal reflexive"}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        f"Arrestato/arrestare/VERB/0/root/{PART_MS} il/il/DET/3/det ladro/ladro/NOUN/1/nsubj:pass/{SING}",
+        f"Trovata/trovare/VERB/0/root/{PART_FS} una/uno/DET/3/det statua/statua/NOUN/1/obj/{SING}",
+    ],
+)
+def test_a_participle_alone_is_no_main_clause(written: str) -> None:
+    assert read_voice(tree(written)).voice is None
+
+
+def test_a_finite_verb_taken_for_a_participle_is_a_main_clause() -> None:
+    written = f"La/il/DET/2/det sedia/sedia/NOUN/3/obj/{SING} sposta/spostare/VERB/0/root/{PART_FS} Davide/Davide/PROPN/3/nsubj"
+    assert read_voice(tree(written)).voice == "active"

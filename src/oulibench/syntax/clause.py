@@ -129,12 +129,13 @@ def _written_together(token: Token, tokens: tuple[Token, ...], before: int) -> b
 
 
 def main_clause(sentence: Sentence) -> Clause | None:
-    """The main clause; None for a sentence without a verb (a title, an exclamation, no words)."""
+    """The main clause; None where there is none: a title, an exclamation, a participle alone, no words."""
     below = children_by_head(sentence)
     if not below[0]:
         return None
     root = below[0][0]
-    if _is_clausal(root, below) or _is_verb_unseen(sentence, root, below):
+    clausal = _is_clausal(root, below) or _is_verb_unseen(sentence, root, below)
+    if clausal and not _is_bare_participle(sentence, root, below):
         return _clause(sentence, _above_subordinator(root, below), below)
     for relation in _LOOKED_THROUGH:
         for child in below[root.id]:
@@ -187,6 +188,17 @@ def _is_verb_unseen(sentence: Sentence, token: Token, below: list[list[Token]]) 
     if "VerbForm" in token.feats or fold(token.form) in FORMS_OF_ESSERE:
         return True
     return token.upos not in ("NOUN", "PROPN") and any(child.deprel == "obj" for child in below[token.id])
+
+
+def _is_bare_participle(sentence: Sentence, token: Token, below: list[list[Token]]) -> bool:
+    """Whether a participle stands without any auxiliary or clitic, as in a headline: it makes no main clause."""
+    if token.upos != "VERB" or token.feats.get("VerbForm") != "Part" or not ends_like_participle(token):
+        return False
+    if token.form.lower() in (f"{token.lemma[:-3]}{ending}" for ending in "oiae"):
+        return False  # «sposta», taken for a participle
+    if any(c.relation in ("aux", "cop") or c.deprel == "nsubj" or is_clitic(sentence, c) for c in below[token.id]):
+        return False
+    return _governed(token, below) is None and _stray_auxiliary(sentence, token) is None
 
 
 def _stands_alone(token: Token, below: list[list[Token]], *, finite: bool = False) -> bool:
