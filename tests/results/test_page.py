@@ -30,8 +30,10 @@ def build(folder: Path, rows: list[dict[str, Any]], *options: str, **settings: A
 
 def hostile_rows() -> list[dict[str, Any]]:
     rows = list(response_rows(Fake(HOSTILE, 0.5), ("lipogram", "word_length", "palindrome"), (0, 5), n=5))
-    rows[0]["response"] = "1. </script><script>document.title='taken'</script> perché è così\n2. 👩🏽‍🚀 Il mare è bello"
+    rows[0]["response"] = "1. </script><script>document.title='taken'</script> perché è così\n2. Il mare è calmo"
     rows[1]["response"] = "=cmd|' /C calc'!A0"
+    assert rows[2]["target"] == "e"
+    rows[2]["response"] = "1. Il 👩🏽🚀𝄞 mare è bello"
     return rows
 
 
@@ -253,8 +255,8 @@ def test_marks_stand_right_after_characters_beyond_the_first_plane(browser: Any,
     page.wait_for_function("() => document.querySelectorAll('#list li').length === 1")
     text = page.inner_text("#list .said")
     marks = [m.inner_text() for m in page.query_selector_all("#list .said mark")]
-    assert "👩🏽‍🚀" in text
-    assert all(mark in ("Il", "mare", "è", "bello") for mark in marks), marks
+    assert "👩🏽🚀𝄞" in text
+    assert marks == ["mare", "è", "bello"], "positions are code points, not UTF-16 units"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
