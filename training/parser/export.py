@@ -1,10 +1,10 @@
-"""Step 4: the trained parser as the package ships it.
+"""Step 6: the trained parser as the package ships it.
 
     python training/parser/export.py WORK --run full --version 1.0.0
 
 writes src/oulibench/data/it/parser/{network.onnx, tables.npz, manifest.json}. The encoder's matrices are rounded to 7
-bits, one scale an output, and its activations to 8 bits with the ranges learned in training, so that a sentence's result does
-not depend on the sentences it is computed with. The word embeddings stay the 4-bit blocks they came as.
+bits, one scale an output, and its activations to 8 bits with the ranges learned in training, so that a sentence's
+result does not depend on the sentences it is computed with. The word embeddings stay the 4-bit blocks they came as.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from oulibench.syntax.tree import UPOS
 
 TARGET = Path(__file__).parents[2] / "src" / "oulibench" / "data" / "it" / "parser"
 MS = "com.microsoft"
+LABEL_SIZE = 64
 
 
 class Graph:
@@ -67,6 +68,17 @@ class Graph:
         return self.node("Add", [out, self.constant(f"{name}.b", bias.numpy())], name)
 
 
+def narrowed(tensor: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The tensor of relations (relation, dependent, head) in fewer dimensions (a truncated higher-order SVD).
+
+    Returns the core and the two bases; each vector's constant 1 goes into its basis' last row.
+    """
+    size = tensor.shape[1]
+    dep = torch.linalg.svd(tensor.permute(1, 0, 2).reshape(size, -1), full_matrices=False)[0][:, :LABEL_SIZE]
+    head = torch.linalg.svd(tensor.permute(2, 0, 1).reshape(size, -1), full_matrices=False)[0][:, :LABEL_SIZE]
+    return torch.einsum("rij,ia,jb->rab", tensor, dep, head), dep, head
+
+
 def build(net: ParserNet, heads: int) -> onnx.ModelProto:
     g = Graph()
     hidden = net.position.shape[1]
@@ -101,7 +113,11 @@ def build(net: ParserNet, heads: int) -> onnx.ModelProto:
     bias = torch.cat([getattr(net, n).bias for n in names])
     projected = g.node("LeakyRelu", [g.linear(w, weight, bias, "projected")], "projections", alpha=0.1)
     sizes = g.constant("sizes", np.array([getattr(net, n).out_features for n in names], np.int64))
-    g.nodes.append(helper.make_node("Split", [projected, sizes], list(names), axis=-1))
+    parts = ["arc_dep", "arc_head", "label_dep.wide", "label_head.wide"]
+    g.nodes.append(helper.make_node("Split", [projected, sizes], parts, axis=-1))
+    _, *bases = narrowed(net.label)
+    for name, basis in zip(("label_dep", "label_head"), bases, strict=True):
+        g.linear(f"{name}.wide", basis[:-1].T, basis[-1], name)
     mixed = g.linear("arc_dep", net.arc.T, net.arc_bias, "mixed")  # the bias adds what makes a word a likely head
     head = g.node("Transpose", ["arc_head"], "arc_head.t", perm=[0, 2, 1])
     g.node("MatMul", [mixed, head], "arcs")
@@ -115,8 +131,8 @@ def build(net: ParserNet, heads: int) -> onnx.ModelProto:
         helper.make_tensor_value_info("upos", TensorProto.INT64, ["batch", "words"]),
         helper.make_tensor_value_info("feats", TensorProto.INT64, ["batch", "words"]),
         helper.make_tensor_value_info("arcs", TensorProto.FLOAT, ["batch", "words", "words"]),
-        helper.make_tensor_value_info("label_dep", TensorProto.FLOAT, ["batch", "words", net.label_dep.out_features]),
-        helper.make_tensor_value_info("label_head", TensorProto.FLOAT, ["batch", "words", net.label_head.out_features]),
+        helper.make_tensor_value_info("label_dep", TensorProto.FLOAT, ["batch", "words", LABEL_SIZE]),
+        helper.make_tensor_value_info("label_head", TensorProto.FLOAT, ["batch", "words", LABEL_SIZE]),
     ]
     graph = helper.make_graph(g.nodes, "parser", inputs, outputs, g.constants)
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MS, 1)]
@@ -154,7 +170,7 @@ def main() -> None:
         word=vocabulary["word"],
         position=net.position.numpy().astype(np.float16),
         style=net.style.weight.numpy(),
-        label=net.label.numpy().astype(np.float16),
+        label=narrowed(net.label)[0].numpy().astype(np.float16),
     )
     files = sorted(p for p in options.target.iterdir() if p.suffix in (".onnx", ".npz", ".marisa"))
     manifest = {

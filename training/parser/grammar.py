@@ -349,17 +349,17 @@ class Grammar:
             if number == "S" and before[0] in VOWELS:
                 form = "quest'"
             feats = f"{gender_number(gender, number)}|PronType=Dem"
-            det = Word(form, "questo", "DET", feats, rel="det", glue=form.endswith("'"))
-            words.insert(0, self._under(det, head))
+            this = Word(form, "questo", "DET", feats, rel="det", glue=form.endswith("'"))
+            words.insert(0, self._under(this, head))
         elif draw < 0.95:
-            lemma, form = rng.choice(
+            lemma, forms = rng.choice(
                 (
                     ("mio", {"mS": "mio", "fS": "mia", "mP": "miei", "fP": "mie"}),
                     ("suo", {"mS": "suo", "fS": "sua", "mP": "suoi", "fP": "sue"}),
                     ("nostro", {"mS": "nostro", "fS": "nostra", "mP": "nostri", "fP": "nostre"}),
                 )
             )
-            word = form[gender + number]
+            word = forms[gender + number]
             own = Word(word, lemma, "DET", f"{gender_number(gender, number)}|Poss=Yes|PronType=Prs", rel="det:poss")
             words.insert(0, self._under(own, head))
             words.insert(0, self._under(article(gender, number, word), head))
@@ -547,7 +547,7 @@ class Grammar:
 
     def order(self) -> str:
         """The unmarked order prevails, as in real texts, so that where nothing else is known it is expected."""
-        return self.rng.choices(("SVO", "SOV", "VSO", "VOS", "OSV", "OVS"), (45, 9, 11, 11, 9, 15))[0]
+        return self.rng.choices(("SVO", "SOV", "VSO", "VOS", "OSV", "OVS"), (60, 8, 8, 7, 6, 11))[0]
 
     def dropped(self) -> Sentence:
         """No subject: verb and object, in either order, or a clitic object."""
@@ -909,7 +909,8 @@ class Grammar:
 
 
 PATTERNS: tuple[tuple[str, int], ...] = (
-    ("transitive", 32), ("wide", 26), ("dropped", 6), ("clitic_object", 8), ("reflexive", 14), ("passive", 10), ("si_passive", 5),
+    ("transitive", 32), ("wide", 26), ("dropped", 6), ("clitic_object", 8), ("reflexive", 14), ("passive", 10),
+    ("si_passive", 5),
     ("intransitive", 10), ("copular", 3), ("question", 4), ("imperative", 3), ("dislocation", 4), ("ditransitive", 3),
 )  # fmt: skip
 

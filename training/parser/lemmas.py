@@ -1,4 +1,4 @@
-"""Step 5: the lemma lexicon.
+"""Step 4: the lemma lexicon.
 
     python training/parser/lemmas.py TREEBANKS TARGET/lemmas.marisa
 
@@ -21,6 +21,11 @@ from vocabulary import repair
 from oulibench.syntax.lemmas import CLASSES, LONGEST_ENDING, plain, script_for
 
 TABLES = {"adj": "ADJ", "adv": "ADV", "aux": "AUX", "noun": "NOUN", "verb": "VERB"}
+# Imperatives of one syllable as they stand before a doubled clitic: *dam* of *dammi*.
+STEMS = {
+    "dare": "da dam dac", "dire": "di dim dic dil", "fare": "fa fam fac fat fal", "stare": "sta stam stac",
+    "andare": "va vac vat van",
+}  # fmt: skip
 SUPPORT = 6
 PURITY = 0.7
 
@@ -49,6 +54,7 @@ def treebank_counts(folder: Path) -> dict[tuple[str, str], Counter[str]]:
 
 def main(folder: Path, target: Path) -> None:
     lexicon = morph_it()
+    lexicon |= {(form, CLASSES["VERB"]): lemma for lemma, forms in STEMS.items() for form in forms.split()}
     for key, counter in treebank_counts(folder).items():
         lemma, n = counter.most_common(1)[0]
         closed = key[1] in "EDPCNI"

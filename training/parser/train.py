@@ -2,7 +2,7 @@
 
     python training/parser/train.py TREEBANKS WORK --run full --epochs 11
 
-Reads WORK/vocabulary.npz (step 1) and the own sentences in training/parser/own/*.conllu (step 2), writes
+Reads WORK/vocabulary.npz (step 1), draws own sentences anew for each epoch (grammar.py, step 2), writes
 WORK/RUN/last.pt after every epoch and WORK/RUN/log.jsonl. One thread, seeds fixed: the same call, the same weights.
 """
 
@@ -11,21 +11,23 @@ import json
 import random
 import time
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 import torch
 from encoder import default_path, dequantise, read_e5
+from grammar import sentences
 from model import ParserNet, QuantisedLinear, Shape
 from torch.nn import functional
 from treebanks import HELD_OUT, OPEN, RESTRICTED, STYLES, Example, blocks, example, load, permuted, read_treebank, vary
 
 from oulibench.syntax.pieces import PADDING, START, Pieces
-from oulibench.syntax.tree import UPOS, read_conllu
+from oulibench.syntax.tree import UPOS
 
 IGNORED = -100
 BATCH_WORDS = 1200
+OWN_SENTENCES = 4000
 LONGEST = 480
 
 
@@ -128,9 +130,8 @@ def measure(net: ParserNet, coder: Coder, items: list[Example]) -> dict[str, flo
     return {name: round(100 * right[name] / total, 2) for name in ("upos", "feats", "uas", "las")}
 
 
-def own_examples() -> list[Example]:
-    folder = Path(__file__).parent / "own"
-    return [example(s, "isdt") for path in sorted(folder.glob("*.conllu")) for s in read_conllu(path)]
+def own_examples(seed: int) -> list[Example]:
+    return [example(s, "isdt") for s in sentences(OWN_SENTENCES, seed)]
 
 
 def main() -> None:
@@ -153,12 +154,12 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     pieces, word = load_vocabulary(options.work)
     banks = OPEN | {"it_valico-ud-test": "social"} if options.run == "open" else OPEN | RESTRICTED
-    sentences = load(options.treebanks, banks)
-    real = [example(s, style) for s, style in sentences]
-    clauses = [(s, style, spans) for s, style in sentences if (spans := blocks(s)) is not None]
+    treebank = load(options.treebanks, banks)
+    real = [example(s, style) for s, style in treebank]
+    clauses = [(s, style, spans) for s, style in treebank if (spans := blocks(s)) is not None]
     counts = Counter(f for item in real for f in item.feats)
     label_counts = Counter(label for item in real for label in item.labels if label)
-    own = own_examples()
+    own = own_examples(options.seed * 1000)
     feats = sorted({f for f, n in counts.items() if n >= 3} | {f for item in own for f in item.feats})
     labels = sorted({x for x, n in label_counts.items() if n >= 3} | {x for item in own for x in item.labels if x})
     coder = Coder(pieces, feats, labels)
@@ -175,14 +176,19 @@ def main() -> None:
     log = (folder / "log.jsonl").open("a", encoding="utf-8")
     meta = {"feats": feats, "labels": labels, "styles": list(STYLES), "shape": asdict(shape), "seed": options.seed}
     print(
-        f"{len(real)} sentences, {len(clauses)} clauses to permute, {len(own)} own, {len(feats)} feats, {len(labels)} labels"
+        f"{len(real)} sentences, {len(clauses)} clauses to permute, {len(own)} own, "
+        f"{len(feats)} feature strings, {len(labels)} relations"
     )
     net.train()
     step = 0
     began = time.monotonic()
     for epoch in range(options.epochs):
         rng = random.Random(options.seed * 1000 + epoch)  # noqa: S311
-        items = real + permuted(clauses, options.orders, rng) + own_examples()
+        items = real + permuted(clauses, options.orders, rng) + own_examples(options.seed * 1000 + epoch)
+        if (
+            options.run == "open"
+        ):  # no treebank here has ISDT's habits, which the own sentences follow: one style for all
+            items = [replace(item, style=STYLES[0]) for item in items]
         groups = batches([vary(item, rng) for item in items], coder, rng)
         sums: Counter[str] = Counter()
         for i, group in enumerate(groups):

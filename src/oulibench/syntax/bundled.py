@@ -8,7 +8,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
@@ -18,6 +18,7 @@ from oulibench.errors import DataError
 from oulibench.syntax.lemmas import Lemmatiser
 from oulibench.syntax.mst import best_tree
 from oulibench.syntax.pieces import PADDING, START, Pieces
+from oulibench.syntax.selection import Selection
 from oulibench.syntax.tokenizer import Surface, Tokenizer
 from oulibench.syntax.tree import UPOS, MultiwordToken, Sentence, Token
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 LONGEST = 384
 """Pieces a sentence may have to be read in one go; a longer one is read in chunks, so that the cost stays linear."""
-BATCH_PIECES = 2048
+BATCH_PIECES = 512
 """Padded pieces computed at once: bounds memory."""
 SENTENCES_AT_ONCE = 1024
 
@@ -43,9 +44,11 @@ class BundledScores:
     dep: "Floats"
     head: "Floats"
     arcs: "Floats"
+    table: Selection
+    keys: tuple[str, ...] = ()
 
     def selection(self, noun: int, verb: int) -> float | None:
-        return None
+        return self.table.logit(self.keys[noun - 1], self.keys[verb - 1])
 
     def arc_logprob(self, dependent: int, head: int) -> float:
         row = self.arcs[dependent]
@@ -58,8 +61,7 @@ class BundledScores:
 
         if label not in self.labels:
             return -math.inf
-        vector = self.head[head]
-        scores = self.tensor @ np.append(vector, np.float32(1)) @ np.append(self.dep[dependent], np.float32(1))
+        scores = self.tensor @ self.head[head] @ self.dep[dependent]
         top = float(scores.max())
         return float(scores[self.labels[label]]) - top - math.log(math.fsum(np.exp(scores - top).tolist()))
 
@@ -75,7 +77,7 @@ class _Work:
     def shape(self) -> tuple[int, int]:
         """Padded pieces and words, a function of the stretch alone."""
         length = 1 + sum(map(len, self.pieces))
-        return -(-length // 8) * 8, -(-(1 + len(self.forms)) // 4) * 4
+        return -(-length // 2) * 2, -(-(1 + len(self.forms)) // 4) * 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,8 @@ class BundledParser:
                 label = self._labels[analysis.labels[n]]
                 word_misc = "_" if several else misc
                 tokens.append(Token(n, word, lemma, upos, None, feats, analysis.heads[n], label, a, b, word_misc))
-        return Sentence(text[start:end], tuple(tokens), tuple(ranges), start=start, scores=analysis.scores)
+        scores = analysis.scores and replace(analysis.scores, keys=tuple(map(Selection.key, tokens)))
+        return Sentence(text[start:end], tuple(tokens), tuple(ranges), start=start, scores=scores)
 
     # The network
 
@@ -261,7 +264,12 @@ class BundledParser:
                 own32 = arcs[b, :n, :n].copy()
                 np.fill_diagonal(own32, -1e9)
                 scores = BundledScores(
-                    self._label_ids, self._label_tensor, dep[b, :n].copy(), head[b, :n].copy(), own32
+                    self._label_ids,
+                    self._label_tensor,
+                    dep[b, :n].copy(),
+                    head[b, :n].copy(),
+                    own32,
+                    self.selection,
                 )
             yield _Analysis(upos[b, :n].tolist(), feats[b, :n].tolist(), heads_of[b], labels_of[b], scores)
 
@@ -292,10 +300,8 @@ class BundledParser:
         word = np.concatenate([np.arange(len(heads)) for heads in heads_of])
         over = np.concatenate([np.array(heads) for heads in heads_of])
         n_labels, size, _ = self._label_tensor.shape
-        ones = np.ones((len(word), 1), np.float32)
-        mixed = np.concatenate([dep[batch, word], ones], axis=1) @ self._label_matrix
-        heads = np.concatenate([head[batch, over], ones], axis=1)
-        scores = np.matmul(mixed.reshape(-1, n_labels, size), heads[:, :, None])[..., 0]
+        mixed = (dep[batch, word] @ self._label_matrix).reshape(-1, n_labels, size)
+        scores = np.matmul(mixed, head[batch, over][:, :, None])[..., 0]
         root = self._label_ids["root"]
         scores[over != 0, root] = -np.inf
         best = scores.argmax(axis=1)
@@ -335,7 +341,7 @@ class BundledParser:
 
     @cached_property
     def _label_tensor(self) -> "Floats":
-        """Relation by dependent by head, each vector with a 1 at its end."""
+        """Relation by dependent by head."""
         import numpy as np
 
         tensor: Floats = self._tables["label"].astype(np.float32)
@@ -368,6 +374,11 @@ class BundledParser:
     @cached_property
     def _lemmatiser(self) -> Lemmatiser:
         return Lemmatiser(_checked(self._folder, "lemmas.marisa", self._manifest))
+
+    @cached_property
+    def selection(self) -> Selection:
+        """The table of what verbs select, to be asked by lemmas."""
+        return Selection(_checked(self._folder, "selection.npz", self._manifest))
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:

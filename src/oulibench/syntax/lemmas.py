@@ -21,6 +21,7 @@ _KEPT = {"PROPN", "PUNCT", "SYM", "NUM", "X"}
 _SCRIPT = re.compile(r"(\d+)(.*)")
 
 
+@lru_cache(maxsize=100_000)
 def plain(form: str) -> str:
     """The spelling the lexicon knows: composed characters, plain apostrophes, small letters."""
     return unicodedata.normalize("NFC", form).replace("’", "'").replace("ʼ", "'").replace("′", "'").lower()

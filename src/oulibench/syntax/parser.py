@@ -49,7 +49,6 @@ PARSERS: Final[dict[str, Callable[[], Parser]]] = {"bundled": _bundled, "stanza"
 """Makers of parsers by name. A maker imports what it needs when it is called."""
 
 
-@cache
 def get_parser(name: str = "bundled") -> Parser:
     """The parser of that name, the same object at every call; its data is loaded when it first parses.
 
@@ -59,6 +58,11 @@ def get_parser(name: str = "bundled") -> Parser:
         PolicyError: no such parser; the message names those there are.
         DataError: its model is not there, or is none.
     """
+    return _made(name)
+
+
+@cache
+def _made(name: str) -> Parser:
     kind, _, model = name.partition(":")
     if kind == "udpipe" and model:
         return _udpipe(model)
