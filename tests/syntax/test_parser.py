@@ -1,6 +1,7 @@
 """The bundled parser: what it promises whatever its weights, and what it must read right."""
 
 import math
+import pickle
 import shutil
 import subprocess
 import sys
@@ -143,6 +144,13 @@ def test_scores_are_probabilities_and_agree_with_the_tree() -> None:
             assert max((x for x in logprobs if x != "root"), key=logprobs.__getitem__) == token.deprel
     assert scores.label_logprob(1, 2, "no-such-label") == -math.inf
     assert PARSER.parse_sentences([TEXTS[0]], scores=False)[0].scores is None
+
+
+def test_scores_stay_in_their_process_and_sentences_travel() -> None:
+    with pytest.raises(TypeError, match="scores=False"):
+        pickle.dumps(PARSER.parse_sentences(["Piove."])[0])
+    (sentence,) = PARSER.parse_sentences(["Piove."], scores=False)
+    assert pickle.loads(pickle.dumps(sentence)) == sentence  # noqa: S301
 
 
 def test_selection_speaks_of_nouns_and_verbs_whatever_their_order() -> None:

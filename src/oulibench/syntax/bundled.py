@@ -47,6 +47,9 @@ class BundledScores:
     table: Selection
     keys: tuple[str, ...] = ()
 
+    def __reduce__(self) -> str:
+        raise TypeError("A sentence with scores cannot be sent to another process: parse it with scores=False.")
+
     def selection(self, noun: int, verb: int) -> float | None:
         return self.table.logit(self.keys[noun - 1], self.keys[verb - 1])
 
