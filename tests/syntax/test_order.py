@@ -12,7 +12,7 @@ from tests.syntax.test_voice import any_trees, comment
 from tests.syntax.trees import INF, P1, P3, PART_FS, PART_MS, PLUR, S1, S3, SING, tree
 
 from oulibench.syntax.order import ORDERS, OrderReading, read_order
-from oulibench.syntax.tree import Sentence, read_conllu
+from oulibench.syntax.tree import Sentence, Token, read_conllu
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 TREES = [s for s in read_conllu(GOLDEN / "clause_trees.conllu") if comment(s, "order")]
@@ -180,3 +180,14 @@ def test_no_words_no_order() -> None:
     assert read_order(Sentence("", ())) == OrderReading(
         None, None, None, None, "the sentence has no verb of its own", ""
     )
+
+
+def test_an_absurd_tree_takes_linear_time() -> None:
+    """Ten thousand subjects of one verb, and a chain of ten thousand verbs under a noun."""
+    flat = [Token(i, "cane", "cane", "NOUN", None, {}, 1, "nsubj") for i in range(2, 10_001)]
+    verb = Token(1, "vede", "vedere", "VERB", None, {"VerbForm": "Fin", "Person": "3", "Number": "Sing"}, 0, "root")
+    assert read_order(Sentence("", (verb, *flat))).verb == 1
+    noun = Token(1, "cane", "cane", "NOUN", None, {}, 0, "root")
+    mark = Token(2, "che", "che", "SCONJ", None, {}, 3, "mark")
+    chain = [replace(verb, id=i, head=1 if i == 3 else i - 1, deprel="acl") for i in range(3, 10_001)]
+    assert read_order(Sentence("", (noun, mark, *chain))).verb is None

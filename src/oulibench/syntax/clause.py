@@ -17,6 +17,7 @@ _BEFORE_CLITICS = frozenset(("me", "te", "se", "ce", "ve"))
 _LOOKED_THROUGH = ("parataxis", "conj", "ccomp", "acl", "acl:relcl", "appos", "advcl", "xcomp", "discourse", "vocative")
 _GOVERNED = frozenset(("xcomp", "ccomp", "advcl", "acl", "amod", "obj"))
 FORMS_OF_ESSERE = frozenset(("fui", "fosti", "fu", "fummo", "foste", "furono"))  # rare enough to be taken for nouns
+_DEEPEST = 12  # links from the root at which a verb can still be the main one; bounds the cost in absurd trees
 _VERBAL = frozenset(("VERB", "AUX"))
 
 
@@ -51,7 +52,8 @@ class Clause:
         if predicate.upos == "VERB":
             if predicate.feats.get("VerbForm") == "Part":
                 return True
-            return governor.lemma in ("essere", "avere", "venire") and ends_like_participle(predicate)
+            auxiliary = governor.lemma in ("essere", "avere", "venire") or fold(governor.form) in FORMS_OF_ESSERE
+            return auxiliary and ends_like_participle(predicate)
         return governor.relation == "aux" and predicate.upos != "ADJ" and ends_like_participle(predicate)
 
     @property
@@ -150,7 +152,9 @@ def _stray_clause(sentence: Sentence, below: list[list[Token]]) -> Clause | None
         if token.upos not in _VERBAL or not is_finite(token):
             continue
         above = token
-        while above.head and _stands_alone(above, below, finite=True):
+        for _ in range(_DEEPEST):
+            if not above.head or not _stands_alone(above, below, finite=True):
+                break
             above = sentence.tokens[above.head - 1]
         if above.head:
             continue
@@ -279,7 +283,7 @@ def _is_near_participle(governor: Token) -> Callable[[Token], bool]:
 
 def _stray_auxiliary(sentence: Sentence, predicate: Token) -> Token | None:
     """The auxiliary right before a bare participle, when the tree hangs it elsewhere."""
-    if predicate.feats.get("VerbForm") != "Part":
+    if predicate.feats.get("VerbForm", "Part") != "Part" or not ends_like_participle(predicate):
         return None
     for at in range(predicate.id - 2, -1, -1):
         token = sentence.tokens[at]

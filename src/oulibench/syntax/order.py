@@ -90,6 +90,7 @@ _INSIDE = frozenset(("nmod", "appos", "flat", "compound", "conj", "dislocated", 
 _DOUBLING = {"lo": ("Masc", "Sing"), "la": ("Fem", "Sing"), "li": ("Masc", "Plur"), "le": ("Fem", "Plur")}
 _OBJECT_CLITICS = frozenset((*_DOUBLING, "l'", "ne"))
 _THIRD = ("3", "")
+_CANDIDATES = 6  # noun phrases called subject or object that are weighed in pairs; those nearest to the verb
 _NEAR = 60  # words from the verb within which a noun phrase that hangs elsewhere is looked for
 _DISJUNCTIONS = frozenset(("o", "od", "né", "oppure"))
 
@@ -112,6 +113,8 @@ class _Roles:
 
     def read(self, clausal_objects: bool) -> OrderReading:
         labelled = [t for t in self.clause.dependents if t.relation in _ROLES and self._nominal(t)]
+        if len(labelled) > _CANDIDATES:
+            labelled = sorted(labelled, key=lambda t: abs(t.id - self.verb.id))[:_CANDIDATES]
         pairs = self._pairs(labelled)
         if pairs:
             return self._best(pairs)

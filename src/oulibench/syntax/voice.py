@@ -110,8 +110,10 @@ def _analytic_passive(clause: Clause, si: bool) -> _Decision | None:
     if agent is not None:
         return "passive with essere", f"{shown} with the agent «{agent.form}»"
     classes = verb_classes(predicate.lemma)
-    if "labile" in classes or ("ambivalent" in classes and governor.deprel != "aux:pass"):
+    if "labile" in classes:
         return None
+    if "ambivalent" in classes and (governor.deprel != "aux:pass" or _subject(clause) is None):
+        return None  # non è servito a niente
     if (nominal and governor.deprel != "aux:pass") or fold(predicate.form)[:-1] + "o" in WORDS.stative:
         return None  # la porta è aperta
     return "passive with essere", f"{shown}: essere with the participle of a verb whose perfect takes avere"
