@@ -84,7 +84,7 @@ def test_one_target_gives_no_choice_and_says_why() -> None:
     cells = {w: cell(w, lambda _: 1, {5: 1}) for w in ("explicit", "terse")}
     found = study("m", cells)
     assert found.choice is None
-    assert found.reason == "one target only was asked in all wordings: there is no second half to judge a choice on"
+    assert found.reason == "one target only"
     assert found.spread == 0
 
 
@@ -93,6 +93,16 @@ def test_only_targets_that_all_wordings_were_asked_for_decide() -> None:
     found = study("m", cells)
     assert found.choice is None
     assert "one target only" in str(found.reason)
+
+
+def test_where_nothing_was_written_nothing_is_chosen() -> None:
+    silent = cell("terse", lambda _: 0)
+    for answer in silent.answers:
+        answer.items = 0
+    found = study("m", {"technical": silent, "terse": silent})
+    assert (found.choice, found.reason, found.spread) == (None, "no text to choose by", None)
+    disjoint = {"explicit": cell("explicit", lambda _: 1, {5: 1}), "terse": cell("terse", lambda _: 1, {10: 1})}
+    assert study("m", disjoint).reason == "no target in all wordings"
 
 
 def test_without_the_default_there_is_no_gain() -> None:

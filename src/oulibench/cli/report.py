@@ -85,7 +85,7 @@ def main(args: argparse.Namespace) -> int:
     failed = False
     for run in runs:
         failed |= refresh(run, args)
-        failed |= report_table(run, title=len(runs) > 1)
+        failed |= report_table(run, len(runs) > 1, args.seed)
     if not args.table:
         print(f"report: {write(runs, args)}")
     return EXIT_FAILED if failed else EXIT_OK
@@ -149,8 +149,11 @@ def refresh(run: Run, args: argparse.Namespace) -> bool:
     return totals.failed > 0
 
 
-def report_table(run: Run, title: bool = False) -> bool:
-    """Print the table of one run and write it into its folder; returns whether something failed."""
+def report_table(run: Run, title: bool = False, seed: int = 0) -> bool:
+    """Print the table of one run and write it into its folder; returns whether something failed.
+
+    `seed` splits the targets of a study of wordings.
+    """
     names = system_names([run])  # a model that was asked in several wordings is several systems
     by_key = tally_runs([run], names)
     cells = by_key.values()
@@ -161,7 +164,7 @@ def report_table(run: Run, title: bool = False) -> bool:
     if title:
         print(f"== {run.name}")
     print(terminal(results, books))
-    extras = _extras(run, names, by_key)
+    extras = _extras(run, names, by_key, seed)
     for extra in extras:
         print(f"\n{extra.terminal()}")
     expected, answers = expected_answers(run), sum(len(cell.answers) for cell in cells)
@@ -172,12 +175,12 @@ def report_table(run: Run, title: bool = False) -> bool:
     return books.failed > 0 or books.errors > 0 or not books.adds_up
 
 
-def _extras(run: Run, names: Mapping[Part, str], cells: Mapping[CellKey, Cell]) -> list[Extra]:
+def _extras(run: Run, names: Mapping[Part, str], cells: Mapping[CellKey, Cell], seed: int) -> list[Extra]:
     """The tables on wordings and on self-assessment, where the run has them."""
     from oulibench.results import reflection, wordings
 
     extras = []
-    if studies := wordings.wording_studies(cells, wordings.wording_groups([run], names), None):
+    if studies := wordings.wording_studies(cells, wordings.wording_groups([run], names), None, seed):
         fields = [study.fields() for study in studies]
         title = "Wordings: SR under each; the one chosen on half of the targets, judged on the other half"
         extras.append(Extra("wordings", title, *wordings.lines_of(studies), fields, wordings.notes_of(studies)))

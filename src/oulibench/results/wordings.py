@@ -232,12 +232,11 @@ def _choose(
     asked = [{repr(a.target): a.difficulty for a in cell.answers} for cell in cells.values()]
     common = {target: level for target, level in asked[0].items() if all(target in other for other in asked[1:])}
     if len(common) < 2:
-        number = "no target" if not common else "one target only"
-        return f"{number} was asked in all wordings: there is no second half to judge a choice on"
+        return "one target only" if common else "no target in all wordings"
     first, second = halves(common, name[1], seed)
     seen = {w: rate for w, cell in cells.items() if (rate := _rate(w, _on(cell, first), None).sr) is not None}
     if not seen:
-        return "no text was written for the targets that the choice is made on"
+        return "no text to choose by"
     best = min(seen, key=lambda wording: (-seen[wording], wording != DEFAULT, wording_rank(wording)))
     judged = _rate(best, _on(cells[best], second), settings, "judged", *name)
     default = None
