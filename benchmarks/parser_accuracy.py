@@ -23,8 +23,8 @@ from pathlib import Path
 from oulibench.syntax.bundled import BundledParser
 from oulibench.syntax.tree import MultiwordToken, Sentence, read_conllu
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "training" / "parser"))
-from treebanks import ORDERS, blocks, reorder
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from training.parser.treebanks import ORDERS, blocks, reorder
 
 FILES = ("it_isdt-ud-test", "it_vit-ud-test", "it_partut-ud-test")
 

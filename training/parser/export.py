@@ -1,6 +1,6 @@
 """Step 6: the trained parser as the package ships it.
 
-    python training/parser/export.py WORK --run full --version 1.0.0
+    python -m training.parser.export WORK --run full --version 1.0.0
 
 writes src/oulibench/data/it/parser/{network.onnx, tables.npz, manifest.json}. The encoder's matrices are rounded to 7
 bits, one scale an output, and its activations to 8 bits with the ranges learned in training, so that a sentence's
@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import onnx
 import torch
-from encoder import default_path, read_e5
-from model import WEIGHT_LEVELS, ParserNet, QuantisedLinear, Shape, activation_scale, weight_scale
 from onnx import TensorProto, helper, numpy_helper
-from train import load_vocabulary
+from training.parser.encoder import default_path, read_e5
+from training.parser.model import WEIGHT_LEVELS, ParserNet, QuantisedLinear, Shape, activation_scale, weight_scale
+from training.parser.train import load_vocabulary
 
 from oulibench.syntax.tree import UPOS
 
@@ -44,8 +44,8 @@ class Graph:
 
     def quantise(self, x: str, layer: QuantisedLinear, name: str) -> tuple[str, str, str]:
         scale, zero = activation_scale(layer.low, layer.high)
-        s = self.constant(f"{name}.scale", np.float32(scale.item()))
-        z = self.constant(f"{name}.zero", np.uint8(zero.item()))
+        s = self.constant(f"{name}.scale", np.array(scale.item(), np.float32))
+        z = self.constant(f"{name}.zero", np.array(zero.item(), np.uint8))
         return self.node("QuantizeLinear", [x, s, z], f"{name}.q"), s, z
 
     def integer_linear(
@@ -103,7 +103,7 @@ def build(net: ParserNet, heads: int) -> onnx.ModelProto:
     flat = g.node("Reshape", [x, g.constant("flat.shape", np.array([-1, hidden], np.int64))], "flat")
     first, last = g.node("Gather", [flat, "first"], "w.first"), g.node("Gather", [flat, "last"], "w.last")
     both = g.node("Add", [first, last], "w.sum")
-    w = g.node("Mul", [both, g.constant("half", np.float32(0.5))], "w")
+    w = g.node("Mul", [both, g.constant("half", np.array(0.5, np.float32))], "w")
     for name in ("upos", "feats"):
         scores = g.linear(w, getattr(net, name).weight, getattr(net, name).bias, f"{name}.scores")
         g.node("ArgMax", [scores], name, axis=-1, keepdims=0)

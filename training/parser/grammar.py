@@ -1,6 +1,6 @@
 """Step 2: sentences of our own, with their analysis, out of a small grammar of Italian and lexicon_grammar.txt.
 
-    python training/parser/grammar.py COUNT SEED > own.conllu
+    python -m training.parser.grammar COUNT SEED > own.conllu
 
 They show what the treebanks hold too little of: clauses in all six orders whose roles only the verb's selection or
 agreement tells apart, reflexives of all persons, passives with essere, venire and andare, unaccusatives, questions,

@@ -1,6 +1,6 @@
 """Step 4: the lemma lexicon.
 
-    python training/parser/lemmas.py TREEBANKS TARGET/lemmas.marisa
+    python -m training.parser.lemmas TREEBANKS TARGET/lemmas.marisa
 
 Forms and lemmas come from Morph-it (as the package spacy-lookups-data carries it) and, for what occurs twice or more
 and what Morph-it writes in another way than Universal Dependencies, from the training treebanks. Endings are learned
@@ -15,8 +15,8 @@ from importlib import resources
 from pathlib import Path
 
 import marisa_trie
-from treebanks import OPEN, RESTRICTED, load
-from vocabulary import repair
+from training.parser.treebanks import OPEN, RESTRICTED, load
+from training.parser.vocabulary import repair
 
 from oulibench.syntax.lemmas import CLASSES, LONGEST_ENDING, plain, script_for
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from encoder import E5File
 from torch import nn
 from torch.nn import functional
+from training.parser.encoder import E5File
 
 ACTIVATION_LEVELS = 255
 WEIGHT_LEVELS = 63  # 7 bits: two products of an AVX2 instruction then fit its 16-bit sum without saturation

@@ -1,6 +1,6 @@
 """Step 5: what a verb selects, as a table.
 
-    python training/parser/selection.py TREEBANKS WORK TARGET/selection.npz
+    python -m training.parser.selection TREEBANKS WORK TARGET/selection.npz
 
 For a noun and a verb, blind to where they stand: is the noun rather what does it or what it is done to? Each lemma is
 described by what multilingual-e5-small (its first eight layers) makes of it alone. From the descriptions a first model
@@ -20,11 +20,11 @@ from pathlib import Path
 import numpy as np
 import torch
 import wordfreq
-from encoder import E5File, default_path, dequantise, read_e5
-from grammar import CLASSES, read_lexicon
-from model import Layer, Shape, pretrained_layer
-from treebanks import OPEN, RESTRICTED, load
-from vocabulary import repair
+from training.parser.encoder import E5File, default_path, dequantise, read_e5
+from training.parser.grammar import CLASSES, read_lexicon
+from training.parser.model import Layer, Shape, pretrained_layer
+from training.parser.treebanks import OPEN, RESTRICTED, load
+from training.parser.vocabulary import repair
 
 from oulibench.syntax.lemmas import plain
 from oulibench.syntax.pieces import PADDING, START, Pieces

@@ -1,6 +1,6 @@
 """Step 3: train the parser.
 
-    python training/parser/train.py TREEBANKS WORK --run full --epochs 11
+    python -m training.parser.train TREEBANKS WORK --run full --epochs 11
 
 Reads WORK/vocabulary.npz (step 1), draws own sentences anew for each epoch (grammar.py, step 2), writes
 WORK/RUN/last.pt after every epoch and WORK/RUN/log.jsonl. One thread, seeds fixed: the same call, the same weights.
@@ -16,11 +16,23 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from encoder import default_path, dequantise, read_e5
-from grammar import sentences
-from model import ParserNet, QuantisedLinear, Shape
 from torch.nn import functional
-from treebanks import HELD_OUT, OPEN, RESTRICTED, STYLES, Example, blocks, example, load, permuted, read_treebank, vary
+from training.parser.encoder import default_path, dequantise, read_e5
+from training.parser.grammar import sentences
+from training.parser.model import ParserNet, QuantisedLinear, Shape
+from training.parser.treebanks import (
+    HELD_OUT,
+    OPEN,
+    RESTRICTED,
+    STYLES,
+    Example,
+    blocks,
+    example,
+    load,
+    permuted,
+    read_treebank,
+    vary,
+)
 
 from oulibench.syntax.pieces import PADDING, START, Pieces
 from oulibench.syntax.tree import UPOS

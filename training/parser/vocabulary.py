@@ -1,6 +1,6 @@
 """Step 1: keep the word pieces that Italian needs, and their embeddings as they are.
 
-    python training/parser/vocabulary.py TREEBANKS WORK
+    python -m training.parser.vocabulary TREEBANKS WORK
 
 writes WORK/vocabulary.npz: `pieces` (UTF-8, one a line), `scores`, `word` (q4_0 blocks, a row a piece). A piece is kept
 when it stands in the best segmentation of a word of the training treebanks, of wordfreq's Italian list or of Morph-it
@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 import wordfreq
-from encoder import default_path, read_e5
-from treebanks import OPEN, RESTRICTED, read_treebank
+from training.parser.encoder import default_path, read_e5
+from training.parser.treebanks import OPEN, RESTRICTED, read_treebank
 
 from oulibench.syntax.pieces import Pieces
 
