@@ -204,6 +204,7 @@ def _ask(plan: Plan, questions: Sequence[Question], total: int) -> None:
                 log_buffer=min(10, max(1, len(questions) // 3)),
                 ctl_server=False,
                 score=False,
+                log_model_api=False,
                 retry_on_error=SAMPLE_RETRIES,
                 fail_on_error=True,
                 continue_on_fail=True,

@@ -301,9 +301,10 @@ def _read_letters(answer: str, entry: Mapping[str, Any], language: Language) -> 
         letters(word) for word in re.findall(r"(?<![^\W_])(?:[A-ZÀ-Ý]{2,}|[A-ZÀ-Ý](?:[-.][A-ZÀ-Ý])+)(?![^\W_])", answer)
     }
     if capitals:
-        return capitals.pop() if len(capitals) == 1 else None
+        return capitals.pop() if len(capitals) == 1 and not capitals & set(words["no_letters"]) else None
     named = re.search(rf"{_any_of(words['before_the_letters'])}\s*:?\s+([^\W\d_]{{2,}})\s*[.!]?\s*\Z", answer, re.I)
-    return letters(named[1]) if named else None
+    spells = named and named[1].lower() not in numbers_in_words(language)  # «le lettere sono tre»
+    return letters(named[1]) if named and spells else None
 
 
 def _as_letters(answer: str) -> str | None:
