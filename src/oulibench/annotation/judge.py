@@ -376,7 +376,9 @@ def read_judges(folder: Path, units: Iterable[str], only: Path | None = None) ->
 
 def _judged(rows: Sequence[Row]) -> Judged:
     first = rows[0]
-    name = f"{first['model']} (temperature {first['temperature']:g}, {max(r['sample'] for r in rows)} samples)"
+    asked = max(row["sample"] for row in rows)
+    samples_asked = f"{asked} sample{'s' if asked != 1 else ''}"
+    name = f"{first['model']} (temperature {first['temperature']:g}, {samples_asked})"
     by_unit: dict[str, list[Mapping[str, int]]] = {}
     samples = []
     reasons: Counter[str] = Counter()
