@@ -3,9 +3,10 @@
     python benchmarks/surface.py
 
 Sentences have ten words; half of them satisfy the constraint, half do not. Times are CPU time of one process, the best
-of several rounds; what travels between machines is the ratio. Peers are measured where they are installed: collie-bench,
-and if-verifiable, which carries the checks of IFBench and IFEval. COLLIE's word tokenizer needs a sentence model that
-has to be downloaded, so it is given the same tokenizer without sentence splitting, which makes it faster than it is.
+of several rounds; what travels between machines is the ratio. Peers are measured where they are installed: COLLIE
+(collie-bench), and IFBench and IFEval (if-verifiable carries the checks of both). COLLIE's word tokenizer needs a
+sentence model that has to be downloaded, so it is given the same tokenizer without sentence splitting, which makes it
+faster than it is.
 """
 
 from __future__ import annotations

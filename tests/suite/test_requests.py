@@ -80,7 +80,7 @@ def test_no_demonstration_is_what_is_asked_for() -> None:
 def test_the_fingerprint_sees_every_change() -> None:
     suite = load_suite("quick")
     seen = [
-        fingerprint(build_requests(suite, ["lipogram"], [0], **options))  # type: ignore[arg-type]
+        fingerprint(build_requests(suite, ["lipogram"], [0], **options))
         for options in ({}, {"n": 4}, {"limit": 1}, {"wording": "terse"}, {"epochs": 2}, {"system": True})
     ]
     seen.append(fingerprint(build_requests(suite, ["lipogram"], [0], policy=Policy(min_words=3))))
