@@ -56,6 +56,11 @@ def add_parser(subparsers: Subparsers) -> None:
         "--shots", nargs="+", type=int, metavar="K", help="numbers of demonstrations (default: the suite's)"
     )
     what.add_argument(
+        "--demonstrations",
+        metavar="FILE",
+        help="demonstrations to show instead of the built-in ones (oulibench mine finds some)",
+    )
+    what.add_argument(
         "--wording",
         nargs="+",
         choices=WORDINGS,
@@ -119,7 +124,7 @@ def _seed(text: str) -> int | str:
 
 
 _SETTINGS = (
-    "suite", "tasks", "shots", "wording", "n", "limit", "epochs", "system", "models", "model_base_url", "temperature",
+    "suite", "tasks", "shots", "wording", "n", "limit", "epochs", "system", "demonstrations", "models", "model_base_url", "temperature",
     "top_p", "seed", "max_tokens", "max_connections", "max_retries", "timeout", "reflect", "reflect_items",
     "reflect_in",
 )  # fmt: skip

@@ -30,9 +30,12 @@ def _define(name: str) -> Callable[..., Task]:
         seed: int | None = None,
         max_tokens: int | None = None,
         policy: dict[str, Any] | str | None = None,
+        demonstrations: str | None = None,
     ) -> Task:
         conventions = json.loads(policy) if isinstance(policy, str) else policy
-        return benchmark_task(name, suite, shots, wording, n, limit, epochs, system, seed, max_tokens, conventions)
+        return benchmark_task(
+            name, suite, shots, wording, n, limit, epochs, system, seed, max_tokens, conventions, demonstrations
+        )
 
     return define
 

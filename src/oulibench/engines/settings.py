@@ -35,6 +35,7 @@ class Settings:
         limit: at most so many targets per task.
         epochs: how often each request is asked.
         system: whether a system message precedes.
+        demonstrations: path of a file of demonstrations to show instead of the built-in ones.
         policy: the conventions of the checks that are not the defaults.
         temperature, top_p: None leaves them to the provider.
         seed: of the first epoch, the next ones follow; None sends no seed.
@@ -58,6 +59,7 @@ class Settings:
     limit: int | None = None
     epochs: int | None = None
     system: bool = False
+    demonstrations: str | None = None
     policy: dict[str, Any] = field(default_factory=dict)
     temperature: float | None = None
     top_p: float | None = None
@@ -98,6 +100,7 @@ class Settings:
             self.epochs,
             Policy.from_mapping(self.policy),
             self.system,
+            Path(self.demonstrations) if self.demonstrations is not None else None,
         )
 
     def suite_data(self) -> Suite:

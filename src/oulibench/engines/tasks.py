@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 import anyio.to_thread
@@ -57,6 +58,7 @@ def benchmark_task(
     seed: int | None = None,
     max_tokens: int | None = None,
     policy: dict[str, Any] | None = None,
+    demonstrations: str | None = None,
 ) -> Task:
     """One task of a suite with one number of demonstrations.
 
@@ -71,6 +73,7 @@ def benchmark_task(
         seed: of the first epoch; epoch e is asked with `seed + e - 1`. None asks without a seed of ours.
         max_tokens: token limit of an answer; None sizes it to what is asked (`oulibench.suite.token_limit`).
         policy: conventions of the checks, such as `{"words": "graphic"}`.
+        demonstrations: path of a file of demonstrations to show instead of the built-in ones.
 
     Raises:
         OuLiBenchError, ValueError: what was given makes no benchmark; the message says why.
@@ -79,7 +82,8 @@ def benchmark_task(
     if shots and not constraint.few_shot:
         raise ValueError(f"The task {task} has no demonstrations: shots is 0.")
     conventions = Policy.from_mapping(policy)
-    requests = build_requests(load_suite(suite), [task], [shots], wording, n, limit, epochs, conventions, system)
+    file = Path(demonstrations) if demonstrations is not None else None
+    requests = build_requests(load_suite(suite), [task], [shots], wording, n, limit, epochs, conventions, system, file)
     return Task(
         dataset=MemoryDataset([_sample(r) for r in requests], name=f"{task}-{suite}"),
         solver=ask(seed=seed, max_tokens=max_tokens),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from oulibench.constraints import get_constraint
 from oulibench.errors import DataError, OuLiBenchError
@@ -31,8 +32,13 @@ class Demonstration:
     text: str
 
 
-def demonstrations(task: str, target: object, shots: int, language: Language = ITALIAN) -> tuple[Demonstration, ...]:
+def demonstrations(
+    task: str, target: object, shots: int, language: Language = ITALIAN, file: Path | None = None
+) -> tuple[Demonstration, ...]:
     """The first `shots` demonstrations of a task for a target, in their frozen order.
+
+    Args:
+        file: a file of demonstrations (as `oulibench mine` writes them) to take instead of the built-in ones.
 
     Raises:
         UnknownTaskError, TargetError: there is no such task, or the target fits it not.
@@ -44,40 +50,57 @@ def demonstrations(task: str, target: object, shots: int, language: Language = I
     wanted = get_constraint(task).parse_target(target)
     if shots == 0:
         return ()
-    there = _by_target(task, language).get(wanted, ())
+    found = _built_in(task, language) if file is None else _of_file(file).get(task, {})
+    there = found.get(wanted, ())
     if len(there) < shots:
         about = f"the target {wanted!r} of {task}" if wanted is not None else task
         raise DataError(f"There are {len(there)} demonstrations for {about}, fewer than the {shots} asked for.")
     return there[:shots]
 
 
+_ByTarget = dict[int | str | None, tuple[Demonstration, ...]]
+
+
 @cache
-def _by_target(task: str, language: Language) -> dict[int | str | None, tuple[Demonstration, ...]]:
-    name = f"demonstrations/{task}.jsonl"
+def _built_in(task: str, language: Language) -> _ByTarget:
     source = language.data("demonstrations", f"{task}.jsonl")
     if not source.is_file():
         return {}
-    grouped: dict[int | str | None, list[Demonstration]] = {}
-    ids: set[str] = set()
-    for number, line in enumerate(source.read_bytes().splitlines(), 1):
+    return _read_all(f"demonstrations/{task}.jsonl", source.read_bytes()).get(task, {})
+
+
+@cache
+def _of_file(file: Path) -> dict[str, _ByTarget]:
+    try:
+        return _read_all(str(file), file.read_bytes())
+    except OSError as error:
+        raise DataError(f"{file}: {error.strerror}") from error
+
+
+def _read_all(name: str, data: bytes) -> dict[str, _ByTarget]:
+    """Demonstrations by task and target; in the order of the file."""
+    grouped: dict[str, dict[int | str | None, list[Demonstration]]] = {}
+    ids: set[tuple[str, str]] = set()
+    for number, line in enumerate(data.splitlines(), 1):
         if line.strip():
             try:
-                demonstration = _read(parse_line(line), task)
+                demonstration = _read(parse_line(line))
             except OuLiBenchError as error:
                 raise DataError(f"{name}:{number}: {error}") from error
-            if demonstration.id in ids:
+            if (demonstration.task, demonstration.id) in ids:
                 raise DataError(f"{name}:{number}: the id {demonstration.id!r} stands there twice.")
-            ids.add(demonstration.id)
-            grouped.setdefault(demonstration.target, []).append(demonstration)
-    return {target: tuple(found) for target, found in grouped.items()}
+            ids.add((demonstration.task, demonstration.id))
+            grouped.setdefault(demonstration.task, {}).setdefault(demonstration.target, []).append(demonstration)
+    return {task: {target: tuple(found) for target, found in targets.items()} for task, targets in grouped.items()}
 
 
-def _read(row: Row, task: str) -> Demonstration:
+def _read(row: Row) -> Demonstration:
     if missing := [key for key in ("id", "task", "target", "text") if key not in row]:
         raise DataError(f"a demonstration has no {', '.join(missing)}")
-    if row["task"] != task or not isinstance(row["text"], str) or not row["text"].strip():
-        raise DataError(f"it is no demonstration with a text for {task}")
-    return Demonstration(str(row["id"]), task, get_constraint(task).parse_target(row["target"]), row["text"])
+    if not isinstance(row["text"], str) or not row["text"].strip():
+        raise DataError("a demonstration needs a text")
+    constraint = get_constraint(row["task"])
+    return Demonstration(str(row["id"]), constraint.name, constraint.parse_target(row["target"]), row["text"])
 
 
 def overlaps(demonstration: Demonstration, target: object) -> bool:

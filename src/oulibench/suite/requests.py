@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any, Final
 
 from oulibench.constraints import AnyConstraint, get_constraint, task_names
@@ -66,6 +67,7 @@ def build_requests(
     epochs: int | None = None,
     policy: Policy = DEFAULT_POLICY,
     system: bool = False,
+    demonstrations_file: Path | None = None,
 ) -> list[Request]:
     """The requests of a suite, by task, shots and target.
 
@@ -79,6 +81,7 @@ def build_requests(
         epochs: how often each request is asked.
         policy: the conventions that answers are checked under; some change what is asked for.
         system: whether a system message precedes.
+        demonstrations_file: demonstrations to show instead of the built-in ones.
 
     Raises:
         UnknownTaskError: there is no such task.
@@ -107,6 +110,7 @@ def build_requests(
                     wording=wording,
                     policy=policy,
                     system=system,
+                    demonstrations_file=demonstrations_file,
                 )
                 requests.append(request)
     return requests
@@ -123,8 +127,9 @@ def _request(
     wording: Wording,
     policy: Policy,
     system: bool,
+    demonstrations_file: Path | None,
 ) -> Request:
-    shown = demonstrations(constraint.name, spec.value, shots, constraint.language)
+    shown = demonstrations(constraint.name, spec.value, shots, constraint.language, demonstrations_file)
     if leaked := [d.id for d in shown if overlaps(d, spec.value)]:
         raise DataError(f"Demonstrations of {constraint.name} are what is asked for: {', '.join(leaked)}.")
     table = constraint.language.table("prompts.toml")
