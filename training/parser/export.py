@@ -30,7 +30,11 @@ LABEL_SIZE = 64
 class Graph:
     """Nodes and constants of an ONNX graph under construction; every method returns the name of its result."""
 
-    def __init__(self) -> None:
+    LICENCES = {"full": "CC-BY-NC-SA-4.0", "open": "CC-BY-SA-4.0"}
+"""Licence of the weights, by the treebanks they were trained on."""
+
+
+def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
         self.constants: list[onnx.TensorProto] = []
 
@@ -177,6 +181,7 @@ def main() -> None:
         "name": "bundled",
         "version": options.version,
         "training": options.run,
+        "licence": LICENCES[options.run],
         "styles": meta["styles"],
         "labels": meta["labels"],
         "feats": meta["feats"],

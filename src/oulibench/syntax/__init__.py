@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+from threading import RLock
 from typing import TYPE_CHECKING, Final
 
 from oulibench.text import normalise
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from oulibench.syntax.tree import Sentence
 
 _REMEMBERED: Final = 4096
+_lock = RLock()  # parsers are not safe to share between threads, and engines score in several
 _parses: OrderedDict[tuple[str, str], tuple[Sentence, ...]] = OrderedDict()
 
 
@@ -37,25 +39,27 @@ def profile(text: str, parser: str = "bundled") -> dict[str, float]:
 
 def analyse(content: str, parser: str = "bundled") -> tuple[Sentence, ...]:
     """The sentences of normalised text."""
-    analyse_many([content], parser)
-    return _parses[parser, content]
+    with _lock:
+        analyse_many([content], parser)
+        return _parses[parser, content]
 
 
 def analyse_many(contents: Iterable[str], parser: str = "bundled") -> None:
     """Parse many normalised texts in one go, so that `analyse` finds them done."""
     from oulibench.syntax.parser import get_parser  # loads the parser's runtime
 
-    missing = []
-    for content in dict.fromkeys(contents):
-        if (parser, content) in _parses:
-            _parses.move_to_end((parser, content))
-        else:
-            missing.append(content)
-    if missing:
-        for content, sentences in zip(missing, get_parser(parser).parse(missing), strict=True):
-            _parses[parser, content] = tuple(sentences)
-    while len(_parses) > _REMEMBERED:
-        _parses.popitem(last=False)
+    with _lock:
+        missing = []
+        for content in dict.fromkeys(contents):
+            if (parser, content) in _parses:
+                _parses.move_to_end((parser, content))
+            else:
+                missing.append(content)
+        if missing:
+            for content, sentences in zip(missing, get_parser(parser).parse(missing), strict=True):
+                _parses[parser, content] = tuple(sentences)
+        while len(_parses) > _REMEMBERED:
+            _parses.popitem(last=False)
 
 
 def count_parsed_words(sentences: Sequence[Sentence], policy: str) -> int:
@@ -67,8 +71,9 @@ def count_parsed_words(sentences: Sequence[Sentence], policy: str) -> int:
 
 
 def parser_signature(parser: str = "bundled") -> str:
-    """Name and version of a parser, for signatures."""
+    """Name and version of a parser, for signatures; with its licence where that binds whoever uses the scores."""
     from oulibench.syntax.parser import get_parser
 
     loaded = get_parser(parser)
-    return f"{loaded.name}-{loaded.version}"
+    licence = getattr(loaded, "licence", None)
+    return f"{loaded.name}-{loaded.version}" + (f" ({licence})" if licence else "")

@@ -114,6 +114,11 @@ class BundledParser:
         sums = json.dumps(self._manifest["sha256"], sort_keys=True).encode("ascii")
         return f"{version}+{hashlib.sha256(sums).hexdigest()[:8]}{style}"
 
+    @property
+    def licence(self) -> str:
+        """SPDX identifier of the weights' licence."""
+        return str(self._manifest["licence"])
+
     def parse(self, texts: Sequence[str], *, scores: bool = True) -> list[list[Sentence]]:
         """The sentences of each text. Without `scores` less memory is held."""
         split = [self._tokenizer.sentences(text) for text in texts]
