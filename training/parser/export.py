@@ -27,14 +27,14 @@ MS = "com.microsoft"
 LABEL_SIZE = 64
 
 
-class Graph:
-    """Nodes and constants of an ONNX graph under construction; every method returns the name of its result."""
-
-    LICENCES = {"full": "CC-BY-NC-SA-4.0", "open": "CC-BY-SA-4.0"}
+LICENCES = {"full": "CC-BY-NC-SA-4.0", "open": "CC-BY-SA-4.0"}
 """Licence of the weights, by the treebanks they were trained on."""
 
 
-def __init__(self) -> None:
+class Graph:
+    """Nodes and constants of an ONNX graph under construction; every method returns the name of its result."""
+
+    def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
         self.constants: list[onnx.TensorProto] = []
 
