@@ -26,7 +26,7 @@ COMMANDS: Final[dict[str, str]] = {
     "agreement": "agreement between annotators",
     "judge": "let a model rate the outputs that passed",
     "mine": "find demonstrations in treebanks or text",
-    "export": "export prompts or annotation files for other tools",
+    "export": "export annotation files for other tools",
 }
 
 EXIT_OK: Final = 0

@@ -13,9 +13,20 @@ if TYPE_CHECKING:
 # `main(args) -> exit code`, as commands have them.
 TARGETS: Final = ("annotation",)
 
+_EXAMPLE = """\
+example:
+  $ oulibench export annotation --help
+"""
+
 
 def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser("export", help="export prompts or annotation files for other tools")
+    parser = subparsers.add_parser(
+        "export",
+        help="export annotation files for other tools",
+        description="Write what OuLiBench holds in the formats of other tools.",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     targets = parser.add_subparsers(dest="target", metavar="WHAT", required=True)
     for name in TARGETS:
         import_module(f"oulibench.cli.export_{name}").add_parser(targets)
