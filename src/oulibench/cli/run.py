@@ -124,9 +124,9 @@ def _seed(text: str) -> int | str:
 
 
 _SETTINGS = (
-    "suite", "tasks", "shots", "wording", "n", "limit", "epochs", "system", "demonstrations", "models", "model_base_url", "temperature",
-    "top_p", "seed", "max_tokens", "max_connections", "max_retries", "timeout", "reflect", "reflect_items",
-    "reflect_in",
+    "suite", "tasks", "shots", "wording", "n", "limit", "epochs", "system", "demonstrations", "models",
+    "model_base_url", "temperature", "top_p", "seed", "max_tokens", "max_connections", "max_retries", "timeout",
+    "reflect", "reflect_items", "reflect_in",
 )  # fmt: skip
 
 
