@@ -77,6 +77,7 @@ class Constraint(ABC, Generic[TargetT]):
     def __init__(self, language: Language = ITALIAN) -> None:
         self.language = language
         self._signatures: dict[Policy, str] = {}
+        self._default_signature = ""
 
     # --- asking ---
 
@@ -173,8 +174,9 @@ class Constraint(ABC, Generic[TargetT]):
 
     def signature(self, policy: Policy = DEFAULT_POLICY) -> str:
         """What decides this task's verdicts, as one line. Two scores with one signature are comparable."""
-        known = self._signatures.get(policy)
-        if known is None:
+        # By identity first: hashing a policy takes longer than many a verdict can spare.
+        known = self._default_signature if policy is DEFAULT_POLICY else self._signatures.get(policy)
+        if not known:
             parts = {"task": self.name, "v": str(self.version), "lang": self.language.code}
             parts |= {key: str(getattr(policy, key) or "default") for key in self.policies}
             if policy.min_words:
@@ -183,6 +185,8 @@ class Constraint(ABC, Generic[TargetT]):
             parts |= self._components(policy)
             parts["oulibench"] = __version__
             known = self._signatures[policy] = "|".join(f"{k}:{v}" for k, v in parts.items())
+            if policy is DEFAULT_POLICY:
+                self._default_signature = known
         return known
 
     def _components(self, policy: Policy) -> dict[str, str]:

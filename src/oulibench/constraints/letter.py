@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from string import ascii_lowercase
 
 from oulibench.constraints.base import Constraint, Judgement, number, quote
 from oulibench.errors import TargetError
@@ -16,7 +16,9 @@ class LetterConstraint(Constraint[str]):
     family = "stylistic"
 
     def parse_target(self, target: object) -> str:
-        folded = _fold_short(target) if isinstance(target, str) and len(target) < 10 else ""
+        if isinstance(target, str) and target in _PLAIN_LETTERS:
+            return target
+        folded = letters(target) if isinstance(target, str) and len(target) < 10 else ""
         if len(folded) != 1 or not "a" <= folded <= "z":
             raise TargetError(f"The target of {self.name} is one letter such as «e», not {target!r}.")
         return folded
@@ -28,7 +30,7 @@ class LetterConstraint(Constraint[str]):
         return Judgement(False, penalised_share(n, total), n, reason, offending=offending)
 
 
-_fold_short = lru_cache(maxsize=1024)(letters)
+_PLAIN_LETTERS = frozenset(ascii_lowercase)
 
 
 def penalised_share(offending: int, total: int) -> float:
