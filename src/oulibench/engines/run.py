@@ -129,6 +129,7 @@ def carry_out(plan: Plan) -> None:
                     model=models,
                     display="none",
                     log_level="error",
+                    log_level_transcript="error",  # not a line for every HTTP call
                     log_format="eval",
                     # Asking and reading are apart: an answer is stored before anything is read out of it, and reading
                     # takes no time from the calls. The table is made from the stored answers.
