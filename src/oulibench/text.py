@@ -66,6 +66,8 @@ _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl",
 _NORMAL_FORM: Final[dict[int, str]] = {
     **{ord(c): "'" for c in _APOSTROPHES},
     **{ord(c): "" for c in _REMOVED},
+    # Control characters that end no line; NUL is an error of its own.
+    **dict.fromkeys((*range(0x01, 0x09), *range(0x0E, 0x1C), 0x1F, *range(0x7F, 0x85), *range(0x86, 0xA0)), ""),
     **dict.fromkeys(range(0xE0000, 0xE0080), ""),  # invisible tag characters, used to smuggle text
     **dict.fromkeys(range(0xE0100, 0xE01F0), ""),  # further variation selectors
     **{ord(c): " " for c in _SPACES},
@@ -81,8 +83,8 @@ _NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 def normalise(text: str) -> str:
     """The one form of `text` that everything else reads: NFC, plain apostrophes, plain spaces and line ends.
 
-    Zero-width characters, soft hyphens, variation selectors and combining marks that compose with nothing are dropped.
-    Case, quotation marks and line breaks stay. Idempotent.
+    Zero-width and control characters, soft hyphens, variation selectors and combining marks that compose with nothing
+    are dropped. Case, quotation marks and line breaks stay. Idempotent.
 
     Raises:
         TextError: `text` is no string, is longer than `MAX_CHARACTERS`, or holds a NUL or a lone surrogate.

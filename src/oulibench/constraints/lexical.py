@@ -39,12 +39,13 @@ class Vetting:
         return f" Taken as a name: {quote(self.names)}." if self.names else ""
 
 
-def vet_words(content: str, policy: Policy, lexicon: Lexicon) -> Vetting:
+def vet_words(content: str, policy: Policy, lexicon: Lexicon, most_names: float = 0.5) -> Vetting:
     """Look the words of `content` up.
 
     A capitalised unknown word is taken as a name where the policy accepts names (by default in a text of two words or
     more) and its capital says something: the first word of a text has one anyway, so it must be attested in Italian
-    texts. A text of which more than half would be names is none: a sentence is not made of names alone.
+    texts. Where names would be more than the share `most_names` of the text, none is taken for one: a sentence is not
+    made of names alone.
     """
     found = word_spans(content)
     unknown = [word for word in found if not lexicon.is_known(word.form)]
@@ -54,7 +55,7 @@ def vet_words(content: str, policy: Policy, lexicon: Lexicon) -> Vetting:
         for word in unknown
         if accept and _looks_like_a_name(word.form) and (word is not found[0] or lexicon.is_attested(word.form))
     ]
-    if len(found) > 1 and 2 * len(names) > len(found):
+    if len(found) > 1 and len(names) > most_names * len(found):
         names = []
     return Vetting(len(found), tuple(w for w in unknown if w not in names), tuple(names))
 

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from oulibench.constraints.base import Constraint, Judgement
+from oulibench.constraints.lexical import lexicon_of, vet_words
 from oulibench.errors import TargetError
 from oulibench.policy import DEFAULT_POLICY, Policy
 from oulibench.syntax import analyse, parser_signature
@@ -26,6 +27,8 @@ class ClauseReading(NamedTuple):
 
 class SyntacticConstraint(Constraint[str]):
     """The main clause of every sentence of the text has the value asked for.
+
+    A text most of whose words are no Italian words has no value and does not pass (flag `not_italian`).
 
     `measured` is the value found; `mixed` where the sentences differ; None where none could be read.
     """
@@ -55,6 +58,9 @@ class SyntacticConstraint(Constraint[str]):
         """The main clause of a sentence."""
 
     def _judge(self, content: str, target: str, policy: Policy) -> Judgement:
+        if not self._is_italian(content, policy):
+            reason = "Most of its words are no Italian words: its syntax cannot be read."
+            return Judgement(False, 0.0, None, reason, flags=("not_italian",))
         sentences = [s for s in analyse(content, policy.parser) if any(token.upos != "PUNCT" for token in s)]
         readings = [self._read(sentence) for sentence in sentences]
         values = {reading.value for reading in readings}
@@ -77,8 +83,15 @@ class SyntacticConstraint(Constraint[str]):
             flags=flags,
         )
 
+    def _is_italian(self, content: str, policy: Policy) -> bool:
+        """Whether at least half of the words are Italian or names; a parser of Italian finds an analysis for anything.
+
+        Subject and object may well be names, so two words in three may.
+        """
+        return vet_words(content, policy, lexicon_of(self.language), most_names=0.67).known_share >= 0.5
+
     def _components(self, policy: Policy) -> dict[str, str]:
-        return {"parser": parser_signature(policy.parser)}
+        return {"parser": parser_signature(policy.parser), "lexicon": lexicon_of(self.language).version}
 
 
 def _sentence_case(text: str) -> str:
