@@ -182,7 +182,9 @@ def _kind_of_si(clause: Clause, si: Token) -> str:
             return "impersonal si"  # si tiene conto, si fa luogo
     theme = subject if subject is not None else object_
     if theme is None:
-        labelled = si.deprel == "expl:impers" and number != "Plur" and "pronominal" not in classes
+        # Parsers call a bare *si* impersonal too readily: the verb's habit speaks louder (si lava, si pettina).
+        of_oneself = "pronominal" in classes or ("reflexive" in classes and not classes & {"impersonal", "passive"})
+        labelled = si.deprel == "expl:impers" and number != "Plur" and not of_oneself
         return "impersonal si" if labelled else _kind_of_bare_si(clause, classes, number)
     acts = "reflexive" in classes and animacy(theme) > ALIVE
     if si.deprel == "expl:pass" and not acts and not classes & {"pronominal", "middle"}:
