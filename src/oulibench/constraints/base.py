@@ -253,16 +253,14 @@ def number(n: int, thing: str) -> str:
 
 def spans_of(content: str, forms: Sequence[str], indices: Sequence[int]) -> list[Word]:
     """Those of the orthographic words `forms` of `content` that have these indices, with positions."""
+    wanted = set(indices)
     spans: list[Word] = []
-    position = done = 0
-    for index in indices:
-        for form in forms[done:index]:
-            position = content.index(form, position) + len(form)
-        form = forms[index]
+    position = 0
+    for index, form in enumerate(forms):
         start = content.index(form, position)
         position = start + len(form)
-        spans.append(_new_word(Word, (form, start, position)))
-        done = index + 1
+        if index in wanted:
+            spans.append(_new_word(Word, (form, start, position)))
     return spans
 
 

@@ -18,7 +18,8 @@ class Tautogram(LetterConstraint):
 
     def _judge(self, content: str, target: str, policy: Policy) -> Judgement:
         found = words(content)
-        other = [i for i, word in enumerate(found) if initial(word) != target]
+        capital = target.upper()
+        other = [i for i, word in enumerate(found) if word[0] not in (target, capital) and initial(word) != target]
         if other:
             offending = spans_of(content, found, other)
             return self._refuse(
