@@ -17,7 +17,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median_low
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 from oulibench.annotation.sampling import Unit
 from oulibench.annotation.scheme import Scheme, describe
@@ -164,27 +163,16 @@ def _values(found: Any, scheme: Scheme) -> tuple[dict[str, int] | None, str]:
 
 
 def load_model(name: str, base_url: str | None = None, arguments: Mapping[str, Any] | None = None) -> Model:
-    """The Inspect AI model of a name. A server on this machine needs no key: it is given a word in its place.
+    """The Inspect AI model of a name, short or full.
 
     Raises:
-        DataError: there is no such model, or it cannot be had; the message says what is missing.
+        OuLiBenchError: there is no such model, or it cannot be had; the message says what is missing.
     """
-    from inspect_ai.model import get_model
-
     from oulibench.engines.models import clean_base_url, resolve_model
+    from oulibench.engines.run import open_model
 
-    given = dict(arguments or {})
-    full = resolve_model(name)
-    url = clean_base_url(base_url) if base_url else None
-    if url and (urlsplit(url).hostname or "") in ("localhost", "127.0.0.1", "::1"):
-        parts = full.split("/")
-        service = parts[1] if parts[0] == "openai-api" and len(parts) > 2 else parts[0]
-        if not os.environ.get(f"{service.upper().replace('-', '_')}_API_KEY"):
-            given["api_key"] = "none"
-    try:
-        return get_model(full, base_url=url, **given)
-    except Exception as error:  # whatever a provider's package raises when it cannot be set up
-        raise DataError(f"The model {name} cannot be used: {error}") from error
+    model: Model = open_model(resolve_model(name), clean_base_url(base_url) if base_url else None, arguments)
+    return model
 
 
 def run_judge(
@@ -204,7 +192,7 @@ def run_judge(
     is made when the judge is called again. Returns the file of judgements.
 
     Raises:
-        DataError: the model cannot be had, or the folder cannot be written.
+        OuLiBenchError: the model cannot be had, or the folder cannot be written.
     """
     from inspect_ai import Task, eval
     from inspect_ai.dataset import MemoryDataset, Sample

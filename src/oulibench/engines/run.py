@@ -7,7 +7,7 @@ import math
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -196,18 +196,25 @@ def generation_settings(settings: Settings) -> dict[str, Any]:
 
 
 def model_of(name: str, settings: Settings) -> Any:
-    """The Inspect AI model.
+    """The Inspect AI model that a run's settings name."""
+    return open_model(name, settings.model_base_url, settings.model_args)
+
+
+def open_model(name: str, base_url: str | None = None, arguments: Mapping[str, Any] | None = None) -> Any:
+    """The Inspect AI model of a full name.
 
     A server on this machine needs no key, but the client library asks for one: it is given a word in its place.
+
+    Raises:
+        RunError: the model cannot be had; the message says what is missing.
     """
     from inspect_ai.model import get_model
 
-    url = settings.model_base_url
-    arguments: dict[str, Any] = dict(settings.model_args)
-    if url and _is_loopback(url) and not os.environ.get(_key_variable(name)):
-        arguments["api_key"] = "none"
+    given = dict(arguments or {})
+    if base_url and _is_loopback(base_url) and not os.environ.get(_key_variable(name)):
+        given["api_key"] = "none"
     try:
-        return get_model(name, base_url=url, **arguments)
+        return get_model(name, base_url=base_url, **given)
     except OuLiBenchError:
         raise
     except Exception as error:
