@@ -1,0 +1,357 @@
+"""Completions → rewards: the verdicts of `oulibench.scoring` as numbers that a trainer can use.
+
+A row is `{"task", "target", "completion"}` and, where there is more to say, `n`, `prompt`, `demonstrations`, `policy`.
+Its reward is the verdict's partial score (or, with `strict`, 1 for a text that passes and 0 for any other), and 0 where
+a gate closes (`oulibench.rewards.gates`).
+
+- Without `n` the completion is one text. What a reasoning model thinks before its answer, and the tokens of a chat
+  template, are no part of it; an answer that stops within its reasoning earns 0.
+- With `n` the completion is read as a response to a request for n texts (`oulibench.responses`), and its reward is the
+  mean over the texts asked for, or over the texts given if those are more: a missing text counts 0, and so does one
+  that repeats an earlier one.
+
+A row without a task of ours has no reward (None). A row that is set up wrongly (a target that fits not its task, a
+completion that is no string) raises at once, since silent zeros would train on nothing. A completion never raises,
+whatever is in it: one that cannot be judged earns 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from oulibench.behaviour.duplicates import text_key
+from oulibench.constraints import AnyConstraint, get_constraint
+from oulibench.errors import DataError, OuLiBenchError, PolicyError, TextError, UnknownTaskError
+from oulibench.policy import Policy
+from oulibench.responses import read_response
+from oulibench.responses.reasoning import without_reasoning, without_template
+from oulibench.rewards.gates import DEFAULT_GATES, ClosedGate, Gates, Shown, closed_gates
+from oulibench.text import fold, normalise, without_list_mark, words
+from oulibench.verdict import Verdict
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedText:
+    """What one text of a completion earned.
+
+    Attributes:
+        text: the text, as it was read out of the completion.
+        reward: what it earned.
+        score: the verdict's partial score, before gates; None where the text could not be judged.
+        passed: whether it satisfies its constraint; None where the text could not be judged.
+        closed: the gates that closed on it, with the reason of each.
+        reason: the verdict's reason, or why there is no verdict.
+    """
+
+    text: str
+    reward: float
+    score: float | None
+    passed: bool | None
+    closed: tuple[ClosedGate, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A reward and where it comes from.
+
+    Attributes:
+        reward: as `reward` gives it; None where the task is none of ours.
+        texts: what each text earned.
+        asked: the number of texts that the reward is the mean of.
+        reason: why there is no text, where there is none.
+    """
+
+    reward: float | None
+    texts: tuple[ExplainedText, ...]
+    asked: int
+    reason: str
+
+    @property
+    def score(self) -> float | None:
+        """The mean partial score, as if all gates were open; None where nothing was judged."""
+        scores = [text.score for text in self.texts if text.score is not None]
+        return sum(scores) / self.asked if scores else None
+
+    @property
+    def closed(self) -> tuple[str, ...]:
+        """The names of the gates that closed on any text, in alphabetical order."""
+        return tuple(sorted({gate.gate for text in self.texts for gate in text.closed}))
+
+
+def reward(
+    task: str,
+    completion: str,
+    target: object = None,
+    *,
+    n: int | None = None,
+    prompt: str | None = None,
+    demonstrations: Sequence[str] = (),
+    gates: Gates | None = DEFAULT_GATES,
+    strict: bool = False,
+    policy: Mapping[str, Any] | None = None,
+) -> float | None:
+    """The reward of one completion (see `score_completions`)."""
+    return score_completions([_row(task, completion, target, n, prompt, demonstrations)], gates, strict, policy)[0]
+
+
+def explain(
+    task: str,
+    completion: str,
+    target: object = None,
+    *,
+    n: int | None = None,
+    prompt: str | None = None,
+    demonstrations: Sequence[str] = (),
+    gates: Gates | None = DEFAULT_GATES,
+    strict: bool = False,
+    policy: Mapping[str, Any] | None = None,
+) -> Explanation:
+    """The reward of one completion with the verdicts and gates that it comes from; same arguments, same reward."""
+    case = _read(0, _row(task, completion, target, n, prompt, demonstrations), policy)
+    if case is None:
+        return Explanation(None, (), 0, f"{task!r} is no task of the benchmark.")
+    texts = _judge(case, gates, strict, explained=True)
+    return Explanation(_mean(texts, case.asked), tuple(texts), case.asked, case.reason)
+
+
+def _row(
+    task: str, completion: str, target: object, n: int | None, prompt: str | None, demonstrations: Sequence[str]
+) -> dict[str, Any]:
+    return {
+        "task": task,
+        "completion": completion,
+        "target": target,
+        "n": n,
+        "prompt": prompt,
+        "demonstrations": demonstrations,
+    }
+
+
+def score_completions(
+    rows: Sequence[Mapping[str, Any]],
+    gates: Gates | None = DEFAULT_GATES,
+    strict: bool = False,
+    policy: Mapping[str, Any] | None = None,
+    processes: int = 1,
+) -> list[float | None]:
+    """The reward of each row, in [0, 1]; None for rows without a task of ours.
+
+    Args:
+        rows: `{"task", "target", "completion"}` with, optionally, `n` (how many texts were asked for), `prompt` and
+            `demonstrations` (texts, or ids of the benchmark's own), which completions must not copy, and `policy`.
+        gates: thresholds against gaming; None opens all gates.
+        strict: 1 for a text that passes, 0 for any other, instead of partial scores.
+        policy: conventions where a row's own say nothing (see `oulibench.policy.Policy`).
+        processes: over how many processes to spread the rows. They are started at the first such call and kept.
+
+    Raises:
+        TargetError, PolicyError, DataError: a row is set up wrongly; the message names the row.
+    """
+    settings = _Settings(gates, strict, policy)
+    if processes <= 1 or len(rows) < 2 * processes:
+        return _score_block(0, rows, settings)
+    return _score_in_pool(rows, settings, processes)
+
+
+class _Settings(NamedTuple):
+    gates: Gates | None
+    strict: bool
+    policy: Mapping[str, Any] | None
+
+
+def _score_block(first: int, rows: Sequence[Mapping[str, Any]], settings: _Settings) -> list[float | None]:
+    """The rewards of rows of which the first has the number `first`."""
+    gates, strict, policy = settings
+    results: list[float | None] = []
+    cases = [_read(first + i, row, policy) for i, row in enumerate(rows)]
+    for start in range(0, len(cases), _PARSED_AT_ONCE):
+        block = cases[start : start + _PARSED_AT_ONCE]
+        _parse_ahead(block)
+        results.extend(None if case is None else _mean(_judge(case, gates, strict), case.asked) for case in block)
+    return results
+
+
+_PARSED_AT_ONCE: Final = 512
+
+
+_pools: dict[int, ProcessPoolExecutor] = {}
+
+
+def _pool(processes: int) -> ProcessPoolExecutor:
+    if processes not in _pools:
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        # Forking a process that runs threads (a trainer's, a parser's) can hang; a fork server starts from a clean one.
+        _pools[processes] = ProcessPoolExecutor(processes, mp_context=get_context("forkserver"))
+    return _pools[processes]
+
+
+def _score_in_pool(rows: Sequence[Mapping[str, Any]], settings: _Settings, processes: int) -> list[float | None]:
+    """Blocks small enough that no process waits long for the others; one whose process dies is tried once more."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    size = max(1, min(_PARSED_AT_ONCE, -(-len(rows) // (4 * processes))))
+    starts = range(0, len(rows), size)
+    for attempt in (1, 2):
+        try:
+            pool = _pool(processes)
+            waiting: list[Future[list[float | None]]] = [
+                pool.submit(_score_block, start, rows[start : start + size], settings) for start in starts
+            ]
+            return [reward for block in waiting for reward in block.result()]
+        except BrokenProcessPool as error:
+            _pools.pop(processes).shutdown(wait=False, cancel_futures=True)
+            if attempt == 2:
+                raise DataError("A process that scored completions died, twice (out of memory?).") from error
+    raise AssertionError
+
+
+class _Case(NamedTuple):
+    """A row, read."""
+
+    constraint: AnyConstraint
+    target: Any
+    policy: Policy
+    texts: tuple[str, ...]
+    asked: int
+    reason: str
+    shown: Shown
+
+
+def _read(number: int, row: Mapping[str, Any], defaults: Mapping[str, Any] | None) -> _Case | None:
+    try:
+        constraint = get_constraint(row.get("task"))  # type: ignore[arg-type]
+    except UnknownTaskError:
+        return None
+    try:
+        policy = _policy(row.get("policy"), defaults)
+        target = constraint.parse_target(row.get("target"))
+        completion = row.get("completion")
+        if not isinstance(completion, str):
+            raise DataError(f'"completion" is the text that the model wrote, not {type(completion).__name__}.')
+        n = _asked(row.get("n"))
+        shown = _shown(row)
+    except OuLiBenchError as error:
+        raise type(error)(f"Row {number}: {error}") from error
+    try:
+        texts, reason = _texts(completion, constraint, target, n, policy)
+    except TextError as error:
+        texts, reason = (), str(error)
+    return _Case(constraint, target, policy, texts, max(n or 1, len(texts)), reason, shown)
+
+
+def _policy(own: object, defaults: Mapping[str, Any] | None) -> Policy:
+    if not own:
+        return Policy.from_mapping(defaults)
+    if not isinstance(own, Mapping):
+        raise PolicyError(f"A policy is an object, not {own!r}.")
+    given = {key: value for key, value in own.items() if value is not None}  # columns of a table
+    if "parser" in given:
+        raise PolicyError("The parser is chosen by whoever scores, not by a row.")
+    return Policy.from_mapping({**(defaults or {}), **given})
+
+
+def _asked(n: object) -> int | None:
+    if n is None:
+        return None
+    if isinstance(n, float) and n.is_integer():
+        n = int(n)
+    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
+        raise DataError(f'"n" is the number of texts that were asked for, a whole number from 1; not {n!r}.')
+    return n
+
+
+def _shown(row: Mapping[str, Any]) -> Shown:
+    prompt, demonstrations = row.get("prompt"), row.get("demonstrations")
+    if not prompt and not demonstrations:
+        return _NOTHING_SHOWN
+    if prompt is not None and not isinstance(prompt, str):
+        raise DataError(f'"prompt" is a text, not {type(prompt).__name__}.')
+    if isinstance(demonstrations, str) or not all(isinstance(d, str) for d in demonstrations or ()):
+        raise DataError('"demonstrations" is a list of texts.')
+    return Shown(_words_of(prompt or ""), tuple(map(_words_of, demonstrations or ())))
+
+
+_NOTHING_SHOWN: Final = Shown((), ())
+
+
+@lru_cache(maxsize=1024)
+def _words_of(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(words(fold(without_list_mark(normalise(text)))))
+    except TextError:
+        return ()
+
+
+def _texts(
+    completion: str, constraint: AnyConstraint, target: Any, n: int | None, policy: Policy
+) -> tuple[tuple[str, ...], str]:
+    """The texts of a completion, and why there is none where there is none."""
+    if n is not None:
+        unit = "stanza" if constraint.unit(policy) == "stanza" else "sentence"
+        reading = read_response(completion, task=constraint.name, target=target, requested=n, unit=unit)  # type: ignore[arg-type]
+        return tuple(item.text for item in reading.items), "" if reading.items else reading.status
+    steps: list[str] = []
+    answer = without_reasoning(normalise(completion), steps)
+    if answer is None:
+        return (), "unclosed_reasoning"
+    text = without_template(answer, steps).strip()
+    return ((text,), "") if text else ((), "no_response")
+
+
+def _parse_ahead(cases: Sequence[_Case | None]) -> None:
+    contents: dict[str, list[str]] = {}
+    for case in cases:
+        if case is not None and case.constraint.parses(case.policy):
+            contents.setdefault(case.policy.parser, []).extend(map(_content, case.texts))
+    if contents:
+        from oulibench.syntax import analyse_many  # loads the parser's runtime
+
+        for parser, texts in contents.items():
+            with suppress(Exception):  # the text that breaks the parser fails by itself
+                analyse_many(texts, parser)
+
+
+def _content(text: str) -> str:
+    return without_list_mark(normalise(text))
+
+
+def _judge(case: _Case, gates: Gates | None, strict: bool, explained: bool = False) -> list[ExplainedText]:
+    earned = []
+    seen: set[str] = set()
+    for text in case.texts:
+        closed: tuple[ClosedGate, ...] = ()
+        try:
+            if gates is not None:
+                content = _content(text)
+                closed = closed_gates(content, case.constraint, case.target, case.policy, gates, case.shown)
+                if gates.repetition is not None and len(case.texts) > 1:
+                    key = text_key(text)
+                    if key in seen:
+                        closed = (*closed, ClosedGate("repetition", "It repeats an earlier text."))
+                    seen.add(key)
+            if closed and not explained:
+                earned.append(ExplainedText(text, 0.0, None, None, closed, ""))
+                continue
+            verdict: Verdict = case.constraint.check(text, case.target, case.policy)
+        except Exception as error:  # whatever the text did, training goes on
+            earned.append(ExplainedText(text, 0.0, None, None, closed, str(error)))
+            continue
+        worth = float(verdict.passed) if strict else verdict.score
+        earned.append(
+            ExplainedText(text, 0.0 if closed else worth, verdict.score, verdict.passed, closed, verdict.reason)
+        )
+    return earned
+
+
+def _mean(texts: Sequence[ExplainedText], asked: int) -> float:
+    return sum(text.reward for text in texts) / asked
