@@ -115,18 +115,24 @@ def commands_page() -> str:
 
 
 def _command(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
-    yield f"{'#' * (1 + len(name.split()))} {name}"
+    yield f"{'#' * len(name.split())} {name}"
     yield from _prose(parser.description or "")
-    parser.formatter_class = lambda prog: argparse.HelpFormatter(prog, width=100)
+    parser.formatter_class = lambda prog: argparse.HelpFormatter(prog, width=84)
     yield f"```text\n{parser.format_usage().strip()}\n```"
-    for group in parser._action_groups:
-        actions = [a for a in group._group_actions if not isinstance(a, argparse._HelpAction | argparse._SubParsersAction)]
+    arguments, options, *groups = parser._action_groups
+    for group in (arguments, *groups, options):
+        actions = [a for a in group._group_actions if not isinstance(a, _NOT_SHOWN)]
         if not actions:
             continue
-        if group.title not in ("positional arguments", "options"):
+        if group in groups:
             yield f"**{group.title}**{f' ({group.description})' if group.description else ''}"
+        elif groups and group is options:
+            yield "**other options**"
         yield "\n".join(["| | |", "|---|---|", *(_row(action, parser) for action in actions)])
     yield from _epilog(parser.epilog or "")
+
+
+_NOT_SHOWN: Final = (argparse._HelpAction, argparse._SubParsersAction)
 
 
 def _prose(description: str) -> Iterator[str]:

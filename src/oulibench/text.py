@@ -2,21 +2,23 @@
 
 Every checker counts through this module, so that two of them can never disagree on an apostrophe.
 
-Definitions
------------
 Word (`orthographic`, the default policy)
-    A run of letters or digits. An apostrophe ends the word it belongs to, so an elided form is a word of its own
+:   A run of letters or digits. An apostrophe ends the word it belongs to, so an elided form is a word of its own
     (*l'esempio* is two words, *po'* is one) and an opening apostrophe belongs to what follows (*'ndrangheta*).
     Hyphenated compounds, abbreviations (*S.p.A.*), numbers with separators (*3,5*; *1.000*), addresses and *e/o* are
     one word. Punctuation, lone dashes, ellipses, symbols, emoji and list marks are none.
+
 Word (`graphic`)
-    What stands between white space, provided it holds a letter or a digit.
+:   What stands between white space, provided it holds a letter or a digit.
+
 Word (`syntactic`, `profiling`)
-    Universal Dependencies words, without and with punctuation; a parser finds them (`oulibench.syntax`).
+:   Universal Dependencies words, without and with punctuation; a parser finds them (`oulibench.syntax`).
+
 Letter
-    What is left of a character once case and accents are folded away (*È* → *e*): the convention of Italian puzzles.
+:   What is left of a character once case and accents are folded away (*È* → *e*): the convention of Italian puzzles.
+
 Character
-    A letter or a digit, each counted once; white space, punctuation and symbols are not counted.
+:   A letter or a digit, each counted once; white space, punctuation and symbols are not counted.
 """
 
 from __future__ import annotations

@@ -1,17 +1,16 @@
 """Agreement between raters, per dimension and task.
 
-Coefficients
-------------
-alpha
-    Krippendorff's alpha, ordinal (nominal for scales of two points, where the two are the same number);
-    K. Krippendorff, *Computing Krippendorff's Alpha-Reliability* (2011). The point value is computed by the package
-    `krippendorff`.
-AC1, AC2
-    Gwet's coefficients; AC1 for scales of two points, AC2 with ordinal weights for longer ones; K. L. Gwet, *Handbook
-    of Inter-Rater Reliability*, 4th ed. (2014), for any number of raters and missing ratings. Steadier than alpha where
-    nearly all ratings are alike. Computed here: the package `irrCAC` binds its users to one old version of scipy.
-percent
-    The mean, over items that two people or more rated, of the share of pairs of raters who gave the same point.
+Coefficients:
+
+- **alpha**: Krippendorff's alpha, ordinal (nominal for scales of two points, where the two are the same number); K.
+  Krippendorff, *Computing Krippendorff's Alpha-Reliability* (2011). The point value is computed by the package
+  `krippendorff`.
+- **AC1, AC2**: Gwet's coefficients; AC1 for scales of two points, AC2 with ordinal weights for longer ones; K. L. Gwet,
+  *Handbook of Inter-Rater Reliability*, 4th ed. (2014), for any number of raters and missing ratings. Steadier than
+  alpha where nearly all ratings are alike. Computed here: the package `irrCAC` binds its users to one old version of
+  scipy.
+- **percent**: The mean, over items that two people or more rated, of the share of pairs of raters who gave the same
+  point.
 
 Intervals are bootstrap percentiles over items. A coefficient that the ratings do not decide is None, with the reason.
 """

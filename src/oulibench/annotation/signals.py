@@ -1,14 +1,11 @@
 """Reference-free signals: what can be measured without anybody's judgement. None of them is quality.
 
-known_word_share
-    The share of a text's orthographic words that the lexicon knows as Italian (words with a digit are left out). Says
-    nothing of whether they belong together.
-parse_confidence
-    How sure the bundled parser is of the analysis it chose: the geometric mean, over the words, of the probability of
-    the head it gave each. Low where a text is no sentence, and where it is a rare but good one.
-answer_similarity
-    The mean cosine between the sentences of one answer (multilingual universal sentence encoder). High where a model
-    repeats itself. Blind to word order and to grammar.
+- **known_word_share**: The share of a text's orthographic words that the lexicon knows as Italian (words with a digit
+  are left out). Says nothing of whether they belong together.
+- **parse_confidence**: How sure the bundled parser is of the analysis it chose: the geometric mean, over the words, of
+  the probability of the head it gave each. Low where a text is no sentence, and where it is a rare but good one.
+- **answer_similarity**: The mean cosine between the sentences of one answer (multilingual universal sentence encoder).
+  High where a model repeats itself. Blind to word order and to grammar.
 """
 
 from __future__ import annotations

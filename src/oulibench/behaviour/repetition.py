@@ -1,15 +1,15 @@
 """How much does a model repeat itself?
 
-Definitions
------------
-exact duplicates   share of items whose words (see `text_key`) occurred before among the answers to the same target.
-near duplicates    share of items that are no exact duplicates, but whose words, in alphabetical order, have a
-                   similarity of `NEAR` or more (rapidfuzz's `fuzz.ratio`) to those of an earlier item: other word
-                   order, a changed word.
-distinct-n         different n-grams of words over all n-grams (Li et al. 2016). Falls as the number of items rises:
-                   compare it between runs of one size only.
-self-similarity    mean similarity (0 to 1) of two different items of the same target.
-openings           the first two words of the items, counted.
+Definitions:
+
+- **exact duplicates**: share of items whose words (see `text_key`) occurred before among the answers to the same
+  target.
+- **near duplicates**: share of items that are no exact duplicates, but whose words, in alphabetical order, have a
+  similarity of `NEAR` or more (rapidfuzz's `fuzz.ratio`) to those of an earlier item: other word order, a changed word.
+- **distinct-n**: different n-grams of words over all n-grams (Li et al. 2016). Falls as the number of items rises:
+  compare it between runs of one size only.
+- **self-similarity**: mean similarity (0 to 1) of two different items of the same target.
+- **openings**: the first two words of the items, counted.
 
 The pairwise measures look at no more than `MOST` items of a target, evenly spread.
 """

@@ -3,15 +3,15 @@
 `reflections.jsonl` holds the questions and the raw answers; everything here is made of them alone, the texts being
 checked again, and can be rebuilt at any time.
 
-Definitions
------------
-claim           what an answer says of the text (`oulibench.reflection.read_claim`); an answer without one is unreadable
-accuracy        claims that are what the checker finds / claims
-bias, MAE       mean of claim − found, and of its absolute value, for counts
-claimed         claims that are what had been asked for / claims: how often the model says that it complied
-complied        texts that are what had been asked for / claims: how often it did
-over-claiming   claims of compliance on texts that do not comply / claims on texts that do not comply
-under-claiming  claims of the contrary on texts that comply / claims on texts that comply
+Definitions:
+
+- **claim**: what an answer says of the text (`oulibench.reflection.read_claim`); an answer without one is unreadable
+- **accuracy**: claims that are what the checker finds / claims
+- **bias, MAE**: mean of claim − found, and of its absolute value, for counts
+- **claimed**: claims that are what had been asked for / claims: how often the model says that it complied
+- **complied**: texts that are what had been asked for / claims: how often it did
+- **over-claiming**: claims of compliance on texts that do not comply / claims on texts that do not comply
+- **under-claiming**: claims of the contrary on texts that comply / claims on texts that comply
 """
 
 from __future__ import annotations

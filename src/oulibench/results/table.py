@@ -1,13 +1,13 @@
 """The benchmark's table: success rates per system, task and number of demonstrations.
 
-Definitions
------------
-SR              passed / items: the share of the produced texts that satisfy the constraint (the paper's success rate).
-                Items that could not be scored stay in the denominator.
-yield           items / texts asked for; above 1 where a model wrote more than it was asked for.
-passed/asked    items that passed among the first n of each answer / texts asked for.
-unique SR       the same as SR with repeated texts counted once (same target, same words; the first one counts).
-rho             Spearman's rank correlation of obtained on requested length, over items, for the quantitative tasks.
+Definitions:
+
+- **SR**: passed / items: the share of the produced texts that satisfy the constraint (the paper's success rate). Items
+  that could not be scored stay in the denominator.
+- **yield**: items / texts asked for; above 1 where a model wrote more than it was asked for.
+- **passed/asked**: items that passed among the first n of each answer / texts asked for.
+- **unique SR**: the same as SR with repeated texts counted once (same target, same words; the first one counts).
+- **rho**: Spearman's rank correlation of obtained on requested length, over items, for the quantitative tasks.
 """
 
 from __future__ import annotations

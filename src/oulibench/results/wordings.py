@@ -4,12 +4,13 @@ The success rate under each wording, and its spread over wordings. The best of s
 when it is chosen and judged on the same answers. So the targets are split: the wording is chosen on one half of them,
 and its success rate is that on the other half, beside that of the default wording there.
 
-Definitions
------------
-spread   highest − lowest success rate; and the standard deviation over wordings (n − 1)
-halves   targets in the order of difficulty and, within a level, of a hash of seed, task and target, taken alternately:
-         the halves hold as many targets of each level as can be, and differ by at most one in all
-choice   the wording with the highest success rate on the first half; of equal ones the default, then the first in order
+Definitions:
+
+- **spread**: highest − lowest success rate; and the standard deviation over wordings (n − 1)
+- **halves**: targets in the order of difficulty and, within a level, of a hash of seed, task and target, taken
+  alternately: the halves hold as many targets of each level as can be, and differ by at most one in all
+- **choice**: the wording with the highest success rate on the first half; of equal ones the default, then the first in
+  order
 """
 
 from __future__ import annotations
