@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oulibench.constraints import get_constraint, task_names
+from oulibench.constraints.base import WORDINGS
 from oulibench.errors import DataError, UnknownTaskError
 from oulibench.policy import Policy
 from oulibench.suite import build_requests, demonstrations, fingerprint, load_suite, suite_names, token_limit
@@ -115,3 +116,33 @@ def test_numbers_out_of_range(option: str) -> None:
         build_requests(load_suite("quick"), **{option: 0})  # type: ignore[arg-type]
     with pytest.raises(DataError, match="Known suites: paper, quick, single"):
         load_suite("large")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("orthographic", "«l'amico» vale due parole"),
+        ("graphic", "«l'amico» vale una parola"),
+        ("syntactic", "«della»"),
+        ("profiling", "Conta come parola anche ogni segno di punteggiatura"),
+    ],
+)
+def test_what_is_asked_is_what_is_counted(words: str, said: str) -> None:
+    policy = Policy.from_mapping({"words": words})
+    prompts = [get_constraint("word_length").prompt(5, n, wording, policy) for n in (1, 5) for wording in WORDINGS]
+    assert said in prompts[0]
+    assert "5 parole" in prompts[0]
+    assert len(set(prompts)) == 6
+    assert not any("{" in prompt for prompt in prompts)
+    if words != "orthographic":
+        assert "vale due parole" not in prompts[0]
+
+
+def test_demonstrations_keep_the_rule_under_the_policy_that_answers_are_checked_under() -> None:
+    graphic = Policy.from_mapping({"words": "graphic"})
+    for spec in get_constraint("word_length").targets():
+        shown = demonstrations("word_length", spec.value, 5, policy=graphic)
+        assert [len(d.text.split()) for d in shown] == [spec.value] * 5
+    with pytest.raises(DataError, match="words=graphic, fewer than the 15"):
+        demonstrations("word_length", 30, 15, policy=graphic)
+    assert demonstrations("voice", "passive", 15, policy=graphic) == demonstrations("voice", "passive", 15)

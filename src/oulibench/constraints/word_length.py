@@ -23,6 +23,9 @@ class WordLength(LengthConstraint):
     def _template_values(self, target: int) -> dict[str, Any]:
         return {"target": target, "words": "1 parola" if target == 1 else f"{target} parole"}
 
+    def _prompt_name(self, policy: Policy) -> str:
+        return self.name if policy.words == DEFAULT_POLICY.words else f"{self.name}_{policy.words}"
+
     def parses(self, policy: Policy = DEFAULT_POLICY) -> bool:
         return policy.words in ("syntactic", "profiling")
 

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from oulibench.constraints import get_constraint
+from oulibench.constraints import AnyConstraint, get_constraint
 from oulibench.errors import DataError, OuLiBenchError
 from oulibench.jsonl import Row, parse_line
 from oulibench.language import ITALIAN, Language
+from oulibench.policy import DEFAULT_POLICY, Policy
 from oulibench.text import letters, normalise
 
 
@@ -33,12 +34,19 @@ class Demonstration:
 
 
 def demonstrations(
-    task: str, target: object, shots: int, language: Language = ITALIAN, file: Path | None = None
+    task: str,
+    target: object,
+    shots: int,
+    language: Language = ITALIAN,
+    file: Path | None = None,
+    policy: Policy = DEFAULT_POLICY,
 ) -> tuple[Demonstration, ...]:
     """The first `shots` demonstrations of a task for a target, in their frozen order.
 
     Args:
         file: a file of demonstrations (as `oulibench mine` writes them) to take instead of the built-in ones.
+        policy: where its conventions are other than the task's defaults, those that break the rule under it are left
+            out: *L'amico dorme* shows three words to nobody who counts it as two.
 
     Raises:
         UnknownTaskError, TargetError: there is no such task, or the target fits it not.
@@ -47,15 +55,35 @@ def demonstrations(
     """
     if shots < 0:
         raise ValueError(f"The number of demonstrations is at least 0, not {shots}.")
-    wanted = get_constraint(task).parse_target(target)
+    constraint = get_constraint(task)
+    wanted = constraint.parse_target(target)
     if shots == 0:
         return ()
     found = _built_in(task, language) if file is None else _of_file(file).get(task, {})
     there = found.get(wanted, ())
+    under = ""
+    conventions = _conventions(constraint, policy)
+    if conventions:
+        there = tuple(d for d in there if constraint.check(d.text, wanted, policy).passed)
+        under = f" that satisfy it with {', '.join(conventions)}"
     if len(there) < shots:
         about = f"the target {wanted!r} of {task}" if wanted is not None else task
-        raise DataError(f"There are {len(there)} demonstrations for {about}, fewer than the {shots} asked for.")
+        raise DataError(f"There are {len(there)} demonstrations for {about}{under}, fewer than the {shots} asked for.")
     return there[:shots]
+
+
+def all_demonstrations(task: str, language: Language = ITALIAN) -> tuple[Demonstration, ...]:
+    """Every built-in demonstration of a task, in the frozen order; none where the task has none."""
+    return tuple(d for of_target in _built_in(task, language).values() for d in of_target)
+
+
+def _conventions(constraint: AnyConstraint, policy: Policy) -> list[str]:
+    """What of a policy can break the rule that a demonstration was written under, as `key=value`."""
+    return [
+        f"{key}={getattr(policy, key)}"
+        for key in (*constraint.policies, "min_words")
+        if getattr(policy, key) != getattr(DEFAULT_POLICY, key)
+    ]
 
 
 _ByTarget = dict[int | str | None, tuple[Demonstration, ...]]

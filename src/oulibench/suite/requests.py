@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
@@ -68,6 +68,7 @@ def build_requests(
     policy: Policy = DEFAULT_POLICY,
     system: bool = False,
     demonstrations_file: Path | None = None,
+    targets: Mapping[str, Sequence[TargetSpec]] | None = None,
 ) -> list[Request]:
     """The requests of a suite, by task, shots and target.
 
@@ -82,6 +83,7 @@ def build_requests(
         policy: the conventions that answers are checked under; some change what is asked for.
         system: whether a system message precedes.
         demonstrations_file: demonstrations to show instead of the built-in ones.
+        targets: by task, what is asked for instead of the benchmark's targets.
 
     Raises:
         UnknownTaskError: there is no such task.
@@ -95,11 +97,13 @@ def build_requests(
     requests: list[Request] = []
     for task in dict.fromkeys(task_names() if tasks is None else tasks):
         constraint = get_constraint(task)
-        targets = suite.choose(task, constraint.targets())[:limit]
-        if not targets:
-            raise DataError(f"The task {task} has no targets in the data file targets.toml.")
+        known = constraint.targets() if targets is None else tuple(targets.get(task, ()))
+        chosen = suite.choose(task, known)[:limit]
+        if not chosen:
+            where = "in the data file targets.toml" if targets is None else "among those given"
+            raise DataError(f"The task {task} has no targets {where}.")
         for shown in (suite.shots_of(task) if given is None else given) if constraint.few_shot else (0,):
-            for spec in targets:
+            for spec in chosen:
                 request = _request(
                     constraint,
                     spec,
@@ -129,7 +133,7 @@ def _request(
     system: bool,
     demonstrations_file: Path | None,
 ) -> Request:
-    shown = demonstrations(constraint.name, spec.value, shots, constraint.language, demonstrations_file)
+    shown = demonstrations(constraint.name, spec.value, shots, constraint.language, demonstrations_file, policy)
     if leaked := [d.id for d in shown if overlaps(d, spec.value)]:
         raise DataError(f"Demonstrations of {constraint.name} are what is asked for: {', '.join(leaked)}.")
     table = constraint.language.table("prompts.toml")
