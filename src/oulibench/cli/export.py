@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 # A target `x` lives in the module `oulibench.cli.export_x`, with `add_parser(subparsers)` and
 # `main(args) -> exit code`, as commands have them.
-TARGETS: Final = ("annotation",)
+TARGETS: Final = ("annotation", "dataset")
 
 _EXAMPLE = """\
 example:

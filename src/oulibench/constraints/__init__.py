@@ -45,6 +45,11 @@ def register(factory: Callable[[], AnyConstraint], name: str) -> None:
     _REGISTERED[name] = factory
 
 
+def benchmark_tasks() -> tuple[str, ...]:
+    """The names of the benchmark's own tasks, in their order: the same on every machine, whatever is registered."""
+    return tuple(_BUILT_IN)
+
+
 def task_names() -> tuple[str, ...]:
     """The names of all tasks: the benchmark's own in their order, then registered ones."""
     return (*_BUILT_IN, *_REGISTERED, *(e.name for e in _plugins() if e.name not in _REGISTERED))

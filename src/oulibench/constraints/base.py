@@ -101,6 +101,17 @@ class Constraint(ABC, Generic[TargetT]):
             TargetError: the target fits no such task.
             ValueError: `n` is less than 1, or there is no such wording.
         """
+        try:
+            return self.template(n, wording, policy).format(n=n, **self._template_values(self.parse_target(target)))
+        except (KeyError, IndexError) as error:
+            raise DataError(f"The prompt {self.name}.{wording} names a value that there is not: {error}.") from error
+
+    def template(self, n: int = 1, wording: Wording = "explicit", policy: Policy = DEFAULT_POLICY) -> str:
+        """What a prompt for `n` texts is made of: the request and the form of the answer, their values not filled in.
+
+        Raises:
+            ValueError: `n` is less than 1, or there is no such wording.
+        """
         if n < 1:
             raise ValueError(f"A prompt asks for at least one text, not {n}.")
         table = self.language.table("prompts.toml")
@@ -109,11 +120,7 @@ class Constraint(ABC, Generic[TargetT]):
             known = ", ".join(wordings) or "none"
             raise ValueError(f"The task {self.name} has no wording {wording!r}. Known wordings: {known}.")
         number_asked = "one" if n == 1 else "many"
-        template = f"{wordings[wording][number_asked].strip()} {table['format'][self.unit(policy)][number_asked]}"
-        try:
-            return template.format(n=n, **self._template_values(self.parse_target(target)))
-        except (KeyError, IndexError) as error:
-            raise DataError(f"The prompt {self.name}.{wording} names a value that there is not: {error}.") from error
+        return f"{wordings[wording][number_asked].strip()} {table['format'][self.unit(policy)][number_asked]}"
 
     def unit(self, policy: Policy = DEFAULT_POLICY) -> Unit:
         """What one item of an answer is."""
