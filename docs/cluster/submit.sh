@@ -22,9 +22,9 @@ OULIBENCH_CLUSTER=$(cd "$(dirname "$0")" && pwd)
 check_jobs "$1"
 JOBS=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 shift
-mkdir -p "${RUNS:=runs}"
+RUNS=${RUNS:-runs} REPORT=${REPORT:-report}
+mkdir -p "$RUNS" "$(dirname "$REPORT")"
 RUNS=$(cd "$RUNS" && pwd)
-mkdir -p "$(dirname "${REPORT:=report}")"
 REPORT=$(cd "$(dirname "$REPORT")" && pwd)/$(basename "$REPORT")
 export JOBS RUNS REPORT OULIBENCH_CLUSTER # sbatch hands the environment on
 

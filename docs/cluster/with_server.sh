@@ -20,7 +20,7 @@ usage() {
   exit 64
 }
 
-[ $# -ge 1 ] && [ "$1" != -- ] || usage
+if [ $# -lt 1 ] || [ "$1" = -- ]; then usage; fi
 model=$1
 shift
 server_options=()
@@ -42,7 +42,8 @@ VLLM_API_KEY=$(python3 -c 'import secrets; print(secrets.token_hex(16))')
 VLLM_BASE_URL="http://127.0.0.1:$port/v1"
 export VLLM_API_KEY VLLM_BASE_URL # not on the command line, which every user of the node can read
 
-server= command= stopped=
+server='' command='' stopped=''
+# shellcheck disable=SC2317  # called by the trap
 end() {
   trap '' TERM INT
   if [ -n "$command" ]; then kill -TERM "$command" 2>/dev/null || true; fi

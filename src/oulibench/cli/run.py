@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
+import threading
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +17,8 @@ from oulibench.constraints.base import WORDINGS
 from oulibench.errors import DataError, MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from types import FrameType
 
     from oulibench.cli.options import Subparsers
     from oulibench.engines.export import Exported
@@ -37,7 +41,8 @@ examples:
   $ oulibench run --model gpt-4o-mini --reflect --out runs/reflected            # and what it says of its own texts
   $ oulibench run --model gpt-4o-mini --wording explicit terse technical --out runs/wordings
 
-exit code: 0 all answered and scored · 1 something failed or is missing · 2 a call that makes no sense
+exit code: 0 all answered and scored · 1 something failed or is missing · 2 a call that makes no sense ·
+130 or 143 stopped by Ctrl-C or SIGTERM: what was answered is stored, the same command goes on
 """
 
 
@@ -174,13 +179,40 @@ def main(args: argparse.Namespace) -> int:
     print(f"{plan.calls:,} calls to {', '.join(settings.models)}; answers go to {plan.folder}", file=sys.stderr)
     if args.config:
         _compare_with(args.config, plan)
+    with _stopped_like_ctrl_c() as terminated:
+        try:
+            carry_out(plan)
+            return _store_and_report(plan)
+        except KeyboardInterrupt:
+            print("\nstopped; run the same command again to go on", file=sys.stderr)
+            _store_and_report(plan, reflect=False)
+            return 128 + (terminated[0] if terminated else signal.SIGINT)
+
+
+@contextmanager
+def _stopped_like_ctrl_c() -> Iterator[list[int]]:
+    """Let SIGTERM, by which job schedulers end what they run, stop a run as Ctrl-C does; yields the signals received.
+
+    Only the first one counts: a scheduler may send several, and storing what was answered is not to be stopped.
+    """
+    received: list[int] = []
+    if threading.current_thread() is not threading.main_thread():  # signals come to the main thread alone
+        yield received
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        received.append(number)
+        if len(received) == 1:
+            signal.raise_signal(signal.SIGINT)  # whoever handles Ctrl-C at this moment, such as an event loop
+
+    before = {signal.SIGTERM: signal.signal(signal.SIGTERM, stop)}
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a script that starts a command with & has it ignore Ctrl-C
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        carry_out(plan)
-        return _store_and_report(plan)
-    except KeyboardInterrupt:
-        print("\nstopped; run the same command again to go on", file=sys.stderr)
-        _store_and_report(plan, reflect=False)
-        return 130
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _default_folder(settings: Settings) -> Path:

@@ -81,6 +81,8 @@ def _newest(log_dir: Path) -> dict[tuple[str, str, int], Row]:
     if not log_dir.is_dir():
         return rows
     for model, sample in logged_samples(log_dir):
+        if sample.error is not None and sample.error.message.startswith("CancelledError("):
+            continue  # the run was stopped while it waited: the model did not fail, the call was not made to the end
         row = response_row(model, sample)
         key = (model, row["id"], row["epoch"])
         if key not in rows or row["error"] is None or rows[key]["error"] is not None:

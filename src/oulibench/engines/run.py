@@ -101,6 +101,7 @@ def carry_out(plan: Plan) -> None:
 
     Raises:
         RunError: a model cannot be had at all (no such provider, no key), or somebody else is carrying the run out.
+        KeyboardInterrupt: it was stopped; the answers that had come are in the logs.
     """
     from inspect_ai import eval_set
 
@@ -123,7 +124,7 @@ def carry_out(plan: Plan) -> None:
                 models = [model_of(name, settings) for name in settings.models]
                 # Only now: settings that no model can be had for must not keep the folder from better ones.
                 write_settings(plan)
-                eval_set(
+                _, logs = eval_set(
                     tasks,
                     log_dir=str(plan.folder / LOGS),
                     model=models,
@@ -149,6 +150,9 @@ def carry_out(plan: Plan) -> None:
                     max_tasks=min(len(tasks) * len(models), max(10, settings.max_connections or 0)),
                     **generation_settings(settings),
                 )
+            # Inspect AI keeps an interrupt to itself, and gives no logs then.
+            if not logs or any(log.status == "cancelled" for log in logs):
+                raise KeyboardInterrupt
         except OuLiBenchError:
             raise
         except Exception as error:  # whatever a provider's package raises when it cannot be set up
@@ -262,6 +266,11 @@ def alone(folder: Path) -> Iterator[None]:
             return
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except (BlockingIOError, PermissionError) as error:
             raise RunError(f"Another process is running {folder}; wait for it or stop it.") from error
+        except OSError as error:  # some network file systems are mounted without locks
+            print(
+                f"note: {folder} cannot be locked ({error.strerror}): see to it that no other process runs it",
+                file=sys.stderr,
+            )
         yield  # closing the file gives the lock back, and so does the end of the process
