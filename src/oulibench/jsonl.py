@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,10 @@ def dump_line(row: Row) -> bytes:
         return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # lone surrogates, numbers beyond 64 bits
         return (json.dumps(row, ensure_ascii=True) + "\n").encode("ascii")
+
+
+def dump_lines(rows: Iterable[Row]) -> bytes:
+    return b"".join(map(dump_line, rows))
 
 
 def read_jsonl(path: Path) -> Iterator[Row]:

@@ -1,66 +1,115 @@
-"""Blocks of lines over several processes, in order, within bounded memory, surviving the death of a worker."""
+"""Units of work over several processes, in order, within bounded memory, surviving the death of a worker."""
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
+from threading import Thread
+from typing import Any, Generic, Protocol, TypeVar
 
-from oulibench.errors import DataError
-from oulibench.jsonl import dump_line, parse_line
-from oulibench.scoring import Problem, ScoredBlock, Totals, Transform, failed_row, process_block
-
-Block = list[tuple[int, bytes]]
+U = TypeVar("U")
+R = TypeVar("R")
 
 
-def map_blocks(blocks: Iterator[Block], transform: Transform, processes: int) -> Iterator[ScoredBlock]:
-    """`process_block` on each block, at most two per process in flight."""
-    pool = _pool(processes)
-    waiting: deque[tuple[Block, Future[ScoredBlock]]] = deque()
+class Work(Protocol[U, R]):
+    """What is done to a unit; and how a unit that kills its process is taken apart, so that only its guilty part is
+    lost. It and the units travel between processes.
+    """
+
+    def __call__(self, unit: U, /) -> R: ...
+
+    def halves(self, unit: U, /) -> tuple[U, U] | None:
+        """The unit in two; None for one that cannot be divided."""
+
+    def join(self, first: R, second: R, /) -> R:
+        """The result of a unit out of the results of its halves."""
+
+    def lost(self, unit: U, /) -> R:
+        """The result of a unit that kills the process that works on it."""
+
+
+def map_units(units: Iterator[U], work: Work[U, R], processes: int) -> Iterator[R]:
+    """`work` on each unit, at most two per process in flight."""
+    pool = _pool(processes, work)
+    waiting: deque[tuple[U, Future[R]]] = deque()
     try:
-        for block in blocks:
+        for unit in units:
             try:
-                waiting.append((block, pool.submit(process_block, block, transform)))
+                waiting.append((unit, pool.submit(_do, unit)))
             except BrokenProcessPool:
-                pool = _pool(processes)
-                waiting.append((block, pool.submit(process_block, block, transform)))
+                pool = _pool(processes, work)
+                waiting.append((unit, pool.submit(_do, unit)))
             if len(waiting) > 2 * processes:
-                yield _result(*waiting.popleft(), transform)
+                yield _result(*waiting.popleft(), work)
         while waiting:
-            yield _result(*waiting.popleft(), transform)
+            yield _result(*waiting.popleft(), work)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _pool(processes: int) -> ProcessPoolExecutor:
+class Apart(Generic[U, R]):
+    """`work` in one process of its own, which is replaced when it dies."""
+
+    def __init__(self, work: Work[U, R]) -> None:
+        self._work = work
+        self._pool = _pool(1, work)
+
+    def __call__(self, unit: U) -> R:
+        try:
+            future: Future[R] = self._pool.submit(_do, unit)
+        except BrokenProcessPool:  # it died between two units
+            self._pool = _pool(1, self._work)
+            future = self._pool.submit(_do, unit)
+        return _result(unit, future, self._work)
+
+
+_work: Any = None  # a worker process is told once what it does
+
+
+def _begin(work: Any) -> None:
+    global _work
+    _work = work
+    Thread(target=_die_with_parent, daemon=True).start()
+
+
+def _die_with_parent() -> None:
+    """Without it, a worker whose parent was killed would wait for work for ever."""
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+def _do(unit: Any) -> Any:
+    return _work(unit)
+
+
+def _pool(processes: int, work: Any) -> ProcessPoolExecutor:
     # Forking a process that runs threads (a parser's runtime) can hang; a fork server starts from a clean one.
-    return ProcessPoolExecutor(processes, mp_context=get_context("forkserver"))
+    return ProcessPoolExecutor(processes, mp_context=get_context("forkserver"), initializer=_begin, initargs=(work,))
 
 
-def _result(block: Block, future: Future[ScoredBlock], transform: Transform) -> ScoredBlock:
+def _result(unit: U, future: Future[R], work: Work[U, R]) -> R:
     try:
         return future.result()
     except BrokenProcessPool:
-        return _one_by_one(block, transform)
+        return _piece_by_piece(unit, work)
 
 
-def _one_by_one(block: Block, transform: Transform) -> ScoredBlock:
-    """The block again, halved until the line that kills its worker stands alone."""
+def _piece_by_piece(unit: U, work: Work[U, R]) -> R:
+    """The unit again, halved until what kills its worker stands alone."""
     try:
-        with _pool(1) as pool:
-            return pool.submit(process_block, block, transform).result()
+        with _pool(1, work) as pool:
+            again: Future[R] = pool.submit(_do, unit)
+            return again.result()
     except BrokenProcessPool:
-        if len(block) == 1:
-            return _lost(*block[0])
-    half = len(block) // 2
-    first, second = _one_by_one(block[:half], transform), _one_by_one(block[half:], transform)
-    return ScoredBlock(first.output + second.output, first.totals + second.totals, first.problems + second.problems)
-
-
-def _lost(number: int, line: bytes) -> ScoredBlock:
-    """A line whose scoring kills the process that tries, as a failure of its own."""
-    error = DataError("The process that scored this row died (out of memory?).")
-    row = failed_row(parse_line(line), error)  # a line that is no row never reaches a checker
-    return ScoredBlock(dump_line(row), Totals(received=1, failed=1, rows=1), (Problem(number, str(error)),))
+        halves = work.halves(unit)
+        if halves is None:
+            return work.lost(unit)
+    first, second = halves
+    return work.join(_piece_by_piece(first, work), _piece_by_piece(second, work))

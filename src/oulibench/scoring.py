@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from oulibench.constraints import AnyConstraint, get_constraint
 from oulibench.errors import DataError, OuLiBenchError, PolicyError, TargetError
-from oulibench.jsonl import Row, dump_line, parse_line
+from oulibench.jsonl import Row, dump_lines, parse_line
 from oulibench.policy import DEFAULT_POLICY, Policy
 from oulibench.text import normalise, without_list_mark
 from oulibench.verdict import FIELDS, Verdict
@@ -255,14 +255,21 @@ class ScoredBlock:
     totals: Totals
     problems: tuple[Problem, ...]
 
+    def __add__(self, other: ScoredBlock) -> ScoredBlock:
+        return ScoredBlock(self.output + other.output, self.totals + other.totals, self.problems + other.problems)
+
 
 Transform = Callable[[Sequence[Row]], list[list[Row]]]
 """Rows → for each, the rows that it becomes."""
 
+Lines = list[tuple[int, bytes]]
+"""Non-blank lines with their numbers."""
 
-def process_block(lines: list[tuple[int, bytes]], transform: Transform = score_block) -> ScoredBlock:
+
+def process_block(
+    lines: Lines, transform: Transform = score_block, encode: Callable[[Iterable[Row]], bytes] = dump_lines
+) -> ScoredBlock:
     """`transform` the numbered lines' rows; lines that are no rows are problems and give no output."""
-    output: list[bytes] = []
     problems: list[Problem] = []
     numbers: list[int] = []
     rows: list[Row] = []
@@ -272,28 +279,62 @@ def process_block(lines: list[tuple[int, bytes]], transform: Transform = score_b
             numbers.append(number)
         except DataError as error:
             problems.append(Problem(number, str(error)))
+    results = transform(rows)
+    return tally(numbers, results, encode(chain.from_iterable(results)), problems)
+
+
+def tally(
+    numbers: Sequence[int], results: Sequence[Sequence[Row]], output: bytes, problems: Iterable[Problem] = ()
+) -> ScoredBlock:
+    """What became of the rows with these numbers, beside lines that had `problems` and are no rows."""
+    found = list(problems)
+    received = len(numbers) + len(found)
     scored = written = passed = 0
-    for number, results in zip(numbers, transform(rows), strict=True):
-        failure = next((r["reason"] for r in results if r.get("status") == SCORING_FAILED), None)
+    for number, rows in zip(numbers, results, strict=True):
+        failure = next((row["reason"] for row in rows if row.get("status") == SCORING_FAILED), None)
         if failure is None:
             scored += 1
         else:
-            problems.append(Problem(number, failure))
-        written += len(results)
-        passed += sum(r.get("passed") is True for r in results)
-        output.extend(map(dump_line, results))
-    problems.sort(key=attrgetter("line"))
-    totals = Totals(len(lines), scored, len(lines) - scored, written, passed)
-    return ScoredBlock(b"".join(output), totals, tuple(problems))
+            found.append(Problem(number, failure))
+        written += len(rows)
+        passed += sum(row.get("passed") is True for row in rows)
+    found.sort(key=attrgetter("line"))
+    return ScoredBlock(output, Totals(received, scored, received - scored, written, passed), tuple(found))
+
+
+def lose(rows: Sequence[Row]) -> list[list[Row]]:
+    """Rows whose scoring kills the process that tries, as failures of their own."""
+    error = DataError("The process that scored this row died (out of memory?).")
+    return [[failed_row(row, error)] for row in rows]
+
+
+class LineWork:
+    """`process_block`, as several processes share it (see `oulibench.parallel.Work`)."""
+
+    def __init__(self, transform: Transform) -> None:
+        self.transform = transform
+
+    def __call__(self, block: Lines) -> ScoredBlock:
+        return process_block(block, self.transform)
+
+    def halves(self, block: Lines) -> tuple[Lines, Lines] | None:
+        half = len(block) // 2
+        return (block[:half], block[half:]) if half else None
+
+    def join(self, first: ScoredBlock, second: ScoredBlock) -> ScoredBlock:
+        return first + second
+
+    def lost(self, block: Lines) -> ScoredBlock:
+        return process_block(block, lose)
 
 
 BLOCK_LINES: Final = 2_000
 BLOCK_BYTES: Final = 4_000_000
 
 
-def _blocks(source: BinaryIO) -> Iterator[list[tuple[int, bytes]]]:
+def blocks_of(source: BinaryIO) -> Iterator[Lines]:
     """Non-blank lines with their numbers, in blocks small enough that a few in flight take little memory."""
-    block: list[tuple[int, bytes]] = []
+    block: Lines = []
     size = 0
     for number, line in enumerate(source, 1):
         if not line.strip():
@@ -313,11 +354,11 @@ def process_lines(source: BinaryIO, transform: Transform = score_block, processe
     Memory is bounded: no more than a few blocks are read ahead. Should a worker process die, its block is tried again
     line by line, and the line that kills it is a failure of its own.
     """
-    blocks = _blocks(source)
+    blocks = blocks_of(source)
     if processes <= 1:
         for block in blocks:
             yield process_block(block, transform)
         return
-    from oulibench.parallel import map_blocks  # multiprocessing is slow to import
+    from oulibench.parallel import map_units  # multiprocessing is slow to import
 
-    yield from map_blocks(blocks, transform, processes)
+    yield from map_units(blocks, LineWork(transform), processes)
