@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Final, Literal
 
 from oulibench.responses.cleaning import (
@@ -35,10 +36,16 @@ from oulibench.responses.markup import (
 from oulibench.responses.patterns import Patterns, load
 from oulibench.responses.reasoning import without_reasoning, without_template
 from oulibench.responses.sentences import split_sentences
-from oulibench.responses.structured import rows_of_tables, strings_of_json
+from oulibench.responses.structured import (
+    may_hold_records,
+    quoted_on_one_line,
+    rows_of_tables,
+    strings_of_json,
+    table_of_records,
+)
 from oulibench.text import letters, normalise
 
-READER_VERSION: Final = "1"
+READER_VERSION: Final = "2"
 """Part of the signature of a score; rises when any response reads differently."""
 
 Status = Literal["ok", "refusal", "no_response", "unclosed_reasoning", "unreadable"]
@@ -177,8 +184,11 @@ def _of_data(text: str, context: Context, steps: list[str]) -> list[_Entry] | No
         if context.task == "acrostic" and context.requested == 1 and len(strings) == len(context.source or "") > 1:
             return [_joined(strings, "\n".join(strings), context)]
         return [_Entry(s, s, ["JSON string"]) for s in strings]
-    if "|" in text or "<t" in text:
-        plain = _plain_text(text, [])
+    if context.requested != 1 and (quoted := quoted_on_one_line(text)):
+        return [_Entry(s, s, ["one of several quotations on a line"]) for s in quoted]
+    records = table_of_records(_plain_text(text, [])) if may_hold_records(text) else None
+    if records is not None or "|" in text or "<t" in text:
+        plain = records if records is not None else _plain_text(text, [])
         rows = rows_of_tables(plain, context.source, context.patterns, steps)
         if rows is not None:
             return [_Entry(row, cell, ["table cell"]) for cell, row in rows]
@@ -213,6 +223,8 @@ def _is_fence(line: str) -> bool:
 def _of_lines(text: str, context: Context, steps: list[str]) -> list[_Entry] | None:
     """Entries of an answer in lines; `None` for a refusal."""
     patterns = context.patterns
+    if _OUTLINE.search(text):
+        text = _with_plain_numbers(text, steps)
     lines = [parse_line(raw, patterns) for raw in text.split("\n")]
     if context.task == "acrostic" and (stanzas := _lettered_stanzas(lines, context, steps)):
         return stanzas
@@ -237,6 +249,28 @@ def _of_lines(text: str, context: Context, steps: list[str]) -> list[_Entry] | N
     if in_list:
         return _of_list(lines, context, steps)
     return _of_plain_lines(lines, context, steps, refusing)
+
+
+_OUTLINE = re.compile(r"^([ ]*)((?:\*\*)?)(\d{1,2})\.(\d{1,3})[.):]?\2[ ]+(?=\S)", re.MULTILINE)
+_LIST_NUMBER = re.compile(r"^[ ]*(?:\*\*)?(\d{1,2})[.)](?!\d)", re.MULTILINE)
+
+
+def _with_plain_numbers(text: str, steps: list[str]) -> str:
+    """Outline numbers (1.1, 1.2, 2.1) as those of one list below its headings; decimals stay what they are."""
+    found = [(int(m[3]), int(m[4])) for m in _OUTLINE.finditer(text)]
+    expected = [
+        (major, 1 if i == 0 or found[i - 1][0] != major else found[i - 1][1] + 1) for i, (major, _) in enumerate(found)
+    ]
+    if len(found) < 2 or found != expected or [m for m, _ in found] != sorted(m for m, _ in found):
+        return text
+    steps.append("outline numbers read as list numbers")
+    below = {int(m[1]) for m in _LIST_NUMBER.finditer(text)}
+    numbers = count(1)
+
+    def numbered(match: re.Match[str]) -> str:
+        return f"   {match[1]}{match[4]}. " if int(match[3]) in below else f"{match[1]}{next(numbers)}. "
+
+    return _OUTLINE.sub(numbered, text)
 
 
 def _refuses(text: str, patterns: Patterns) -> bool:
@@ -360,8 +394,10 @@ def _of_list(lines: list[Line], context: Context, steps: list[str]) -> list[_Ent
 
 
 def _mend_first_indent(marked: list[Line]) -> None:
-    """The first line often lost the indent of the others when the answer was trimmed."""
+    """The first line often lost the indent of the others when the answer was trimmed; a second «1.» is below it."""
     rest = {line.indent for line in marked[1:]}
+    if len(marked) > 1 and marked[0].kind == "number" and marked[0].number == marked[1].number:
+        return
     if len(rest) == 1 and len({line.kind for line in marked}) == 1:
         marked[0].indent = rest.pop()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import json
 import re
 from collections.abc import Iterator
@@ -162,6 +163,63 @@ def rows_of_tables(text: str, source: str | None, patterns: Patterns, steps: lis
             found.extend(_column(block, source, patterns, steps))
         block = []
     return found if tables else None
+
+
+_QUOTED = r"(?:\"[^\"\n]+\"|«[^«»\n]+»|“[^“”\n]+”)"
+_QUOTED_LIST = re.compile(rf"\s*(?:{_QUOTED}[ ]?[,;][ ]?)+{_QUOTED}[.,;]?\s*")
+
+
+def quoted_on_one_line(text: str) -> list[str]:
+    """The texts of an answer that is nothing but quotations with commas between them."""
+    if text.count(",") + text.count(";") == 0 or not _QUOTED_LIST.fullmatch(text):
+        return []
+    return [match[0][1:-1].strip() for match in re.finditer(_QUOTED, text)]
+
+
+_NUMBERED_RECORD = re.compile(r"[ ]*\"?(?P<number>\d{1,4})\"?[ ]*(?P<delimiter>[,;\t])[ ]*(?P<rest>(?!\d)\S.*)")
+
+
+_FIRST_RECORD = re.compile(r"^[ ]*\"?1\"?[ ]*[,;\t]", re.MULTILINE)
+
+
+def may_hold_records(text: str) -> bool:
+    """Whether `table_of_records` is worth a try."""
+    return _FIRST_RECORD.search(text) is not None
+
+
+def table_of_records(text: str) -> str | None:
+    """Numbered records with commas, semicolons or tabs (`1,Il gatto dorme`) as a Markdown table; `None` where there are
+    none. A text may hold the delimiter without being quoted: what follows the number is one text, unless a header and
+    every record have as many fields.
+    """
+    lines = [line for line in text.split("\n") if line.strip()]
+    found = [(i, match) for i, line in enumerate(lines) if (match := _NUMBERED_RECORD.fullmatch(line))]
+    numbers = [int(match["number"]) for _, match in found]
+    first = found[0][0] if found else 0
+    delimiters = {match["delimiter"] for _, match in found}
+    together = [i for i, _ in found] == list(range(first, first + len(found)))
+    if len(found) < 2 or numbers != list(range(1, len(found) + 1)) or len(delimiters) > 1 or not together:
+        return None
+    delimiter = delimiters.pop()
+    header = _fields(lines[first - 1], delimiter) if first and delimiter in lines[first - 1] else []
+    records = [_fields(lines[i], delimiter) for i, _ in found]
+    if not header or any(len(record) != len(header) for record in records):
+        header = header[:2] if len(header) == 2 else []
+        records = [[match["number"], _whole(match["rest"], delimiter)] for _, match in found]
+    rows = [header, ["---"] * len(header), *records] if header else records
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
+
+
+def _fields(line: str, delimiter: str) -> list[str]:
+    try:
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])]
+    except csv.Error:  # a field longer than the module takes
+        return [line.strip()]
+
+
+def _whole(rest: str, delimiter: str) -> str:
+    """A record's text: the quoted field, or all that follows the number."""
+    return _fields(rest, delimiter)[0] if rest.startswith('"') else rest.strip()
 
 
 def _is_rule(line: str) -> bool:
