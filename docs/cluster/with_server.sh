@@ -7,7 +7,7 @@
 # this run: other users and other jobs of the same node cannot use it, or be mistaken for it. COMMAND finds both in
 # VLLM_BASE_URL and VLLM_API_KEY, where Inspect AI's models vllm/MODEL and openai-api/vllm/MODEL look for them.
 #
-#   SERVER_COMMAND  what serves (default: vllm serve); it is given MODEL --host HOST --port PORT [SERVER OPTIONS]
+#   SERVER_COMMAND  what serves, before the SERVER OPTIONS (default: vllm serve {model} --host 127.0.0.1 --port {port})
 #   SERVER_LOG      file for what the server prints (default: standard error)
 #   SERVER_WAIT     seconds until the server must answer (default: 1800; loading a large model takes minutes)
 #
@@ -31,7 +31,8 @@ done
 [ $# -ge 2 ] || usage
 shift
 
-read -r -a server_command <<<"${SERVER_COMMAND:-vllm serve}"
+default='vllm serve {model} --host 127.0.0.1 --port {port}'
+read -r -a server_command <<<"${SERVER_COMMAND:-$default}"
 if ! command -v "${server_command[0]}" >/dev/null; then
   echo "with_server.sh: there is no ${server_command[0]} here; SERVER_COMMAND names another server" >&2
   exit 70
@@ -59,7 +60,9 @@ end() {
 trap end EXIT
 trap 'stopped=1; if [ -n "$command" ]; then kill -TERM "$command" 2>/dev/null || true; else exit 143; fi' TERM INT
 
-setsid "${server_command[@]}" "$model" --host 127.0.0.1 --port "$port" ${server_options[@]+"${server_options[@]}"} \
+server_command=("${server_command[@]//"{model}"/"$model"}")
+server_command=("${server_command[@]//"{port}"/"$port"}")
+setsid "${server_command[@]}" ${server_options[@]+"${server_options[@]}"} \
   >"${SERVER_LOG:-/dev/stderr}" 2>&1 &
 server=$!
 
