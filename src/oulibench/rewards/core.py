@@ -17,7 +17,7 @@ whatever is in it: one that cannot be judged earns 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,10 +26,18 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from oulibench.behaviour.duplicates import text_key
 from oulibench.constraints import AnyConstraint, get_constraint
 from oulibench.errors import DataError, OuLiBenchError, PolicyError, TextError, UnknownTaskError
-from oulibench.policy import Policy
+from oulibench.policy import DEFAULT_POLICY, Policy
 from oulibench.responses import read_response
 from oulibench.responses.reasoning import without_reasoning, without_template
-from oulibench.rewards.gates import DEFAULT_GATES, ClosedGate, Gates, Shown, closed_gates
+from oulibench.rewards.gates import (
+    DEFAULT_GATES,
+    ClosedGate,
+    Gates,
+    Shown,
+    closed_by_syntax,
+    closed_gates,
+    syntax_threshold,
+)
 from oulibench.text import fold, normalise, without_list_mark, words
 from oulibench.verdict import Verdict
 
@@ -118,8 +126,9 @@ def explain(
     case = _read(0, _row(task, completion, target, n, prompt, demonstrations), policy)
     if case is None:
         return Explanation(None, (), 0, f"{task!r} is no task of the benchmark.")
-    texts = _judge(case, gates, strict, explained=True)
-    return Explanation(_mean(texts, case.asked), tuple(texts), case.asked, case.reason)
+    (texts,) = _judge([case], _Settings(gates, strict, policy), explained=True)
+    explained = tuple(text.explained(strict) for text in texts)
+    return Explanation(_mean(texts, case.asked, strict), explained, case.asked, case.reason)
 
 
 def _row(
@@ -169,17 +178,27 @@ class _Settings(NamedTuple):
 
 def _score_block(first: int, rows: Sequence[Mapping[str, Any]], settings: _Settings) -> list[float | None]:
     """The rewards of rows of which the first has the number `first`."""
-    gates, strict, policy = settings
-    results: list[float | None] = []
-    cases = [_read(first + i, row, policy) for i, row in enumerate(rows)]
-    for start in range(0, len(cases), _PARSED_AT_ONCE):
-        block = cases[start : start + _PARSED_AT_ONCE]
-        _parse_ahead(block)
-        results.extend(None if case is None else _mean(_judge(case, gates, strict), case.asked) for case in block)
-    return results
+    cases = [_read(first + i, row, settings.policy) for i, row in enumerate(rows)]
+    rewards: list[float | None] = []
+    block: list[_Case | None] = []
+    waiting = 0
+    for case in cases:
+        block.append(case)
+        waiting += len(case.texts) if case else 0
+        if waiting >= _PARSED_AT_ONCE:
+            rewards.extend(_rewards(block, settings))
+            block, waiting = [], 0
+    rewards.extend(_rewards(block, settings))
+    return rewards
 
 
-_PARSED_AT_ONCE: Final = 512
+_PARSED_AT_ONCE: Final = 512  # texts; well below the number of parses that are remembered
+
+
+def _rewards(cases: Sequence[_Case | None], settings: _Settings) -> Iterator[float | None]:
+    judged = iter(_judge([case for case in cases if case is not None], settings))
+    for case in cases:
+        yield None if case is None else _mean(next(judged), case.asked, settings.strict)
 
 
 _pools: dict[int, ProcessPoolExecutor] = {}
@@ -308,11 +327,120 @@ def _texts(
     return ((text,), "") if text else ((), "no_response")
 
 
-def _parse_ahead(cases: Sequence[_Case | None]) -> None:
-    contents: dict[str, list[str]] = {}
-    for case in cases:
-        if case is not None and case.constraint.parses(case.policy):
-            contents.setdefault(case.policy.parser, []).extend(map(_content, case.texts))
+def _content(text: str) -> str:
+    return without_list_mark(normalise(text))
+
+
+@dataclass(slots=True)
+class _Judged:
+    """A text on its way to a reward."""
+
+    text: str
+    content: str = ""
+    closed: tuple[ClosedGate, ...] = ()
+    verdict: Verdict | None = None
+    error: str = ""
+
+    def worth(self, strict: bool) -> float:
+        """What it earns if no gate closes."""
+        if self.verdict is None:
+            return 0.0
+        return float(self.verdict.passed) if strict else self.verdict.score
+
+    def explained(self, strict: bool) -> ExplainedText:
+        found = self.verdict
+        return ExplainedText(
+            self.text,
+            0.0 if self.closed else self.worth(strict),
+            found.score if found else None,
+            found.passed if found else None,
+            self.closed,
+            found.reason if found else self.error,
+        )
+
+
+def _judge(cases: Sequence[_Case], settings: _Settings, explained: bool = False) -> list[list[_Judged]]:
+    """The texts of each case. Unless they are to be explained, a text that earns nothing anyway is judged no further.
+
+    Gates that need no parse come first and verdicts that need none second, so that little is parsed, and all of that
+    in one go.
+    """
+    gates, strict, _ = settings
+    judged = [[_Judged(text) for text in case.texts] for case in cases]
+    to_parse: dict[str, list[str]] = {}
+    for case, texts in zip(cases, judged, strict=True):
+        parses = case.constraint.parses(case.policy)
+        gated = syntax_threshold(case.constraint, gates) is not None
+        for text in texts:
+            _open(text, case, gates)
+            if text.error or (text.closed and not explained):
+                continue
+            if not parses:
+                _check(text, case)
+            elif len(text.content) > LONGEST_PARSED:
+                text.error = f"More than {LONGEST_PARSED:,} characters are not parsed for a reward."
+                continue
+            else:
+                to_parse.setdefault(case.policy.parser, []).append(text.content)
+            if gated and (parses or explained or text.worth(strict) > 0) and len(text.content) <= LONGEST_PARSED:
+                to_parse.setdefault(DEFAULT_POLICY.parser, []).append(text.content)
+        if gates is not None and gates.repetition is not None and len(texts) > 1:
+            _close_repeated(texts)
+    _parse_ahead(to_parse)
+    for case, texts in zip(cases, judged, strict=True):
+        parses = case.constraint.parses(case.policy)
+        threshold = syntax_threshold(case.constraint, gates)
+        for text in texts:
+            if text.error or (text.closed and not explained):
+                continue
+            if parses:
+                _check(text, case)
+            if threshold is not None and (explained or text.worth(strict) > 0):
+                _close_by_syntax(text, threshold)
+    return judged
+
+
+LONGEST_PARSED: Final = 20_000
+"""Characters. A longer text earns nothing where its syntax is looked at: one completion must not hold up a step."""
+
+
+def _open(text: _Judged, case: _Case, gates: Gates | None) -> None:
+    """See which of the gates that need no parse close on a text."""
+    try:
+        text.content = _content(text.text)
+        if gates is not None:
+            text.closed = closed_gates(text.content, case.constraint, case.target, case.policy, gates, case.shown)
+    except Exception as error:  # whatever the text did, training goes on
+        text.error = str(error)
+
+
+def _check(text: _Judged, case: _Case) -> None:
+    try:
+        text.verdict = case.constraint.check(text.text, case.target, case.policy)
+    except Exception as error:
+        text.error = str(error)
+
+
+def _close_repeated(texts: Sequence[_Judged]) -> None:
+    seen: set[str] = set()
+    for text in texts:
+        key = text_key(text.text)
+        if key in seen:
+            text.closed = (*text.closed, ClosedGate("repetition", "It repeats an earlier text of the response."))
+        seen.add(key)
+
+
+def _close_by_syntax(text: _Judged, threshold: float) -> None:
+    try:
+        closed = closed_by_syntax(text.content, threshold) if len(text.content) <= LONGEST_PARSED else None
+    except Exception as error:
+        text.verdict, text.error = None, str(error)
+        return
+    if closed:
+        text.closed = (*text.closed, closed)
+
+
+def _parse_ahead(contents: Mapping[str, Sequence[str]]) -> None:
     if contents:
         from oulibench.syntax import analyse_many  # loads the parser's runtime
 
@@ -321,37 +449,5 @@ def _parse_ahead(cases: Sequence[_Case | None]) -> None:
                 analyse_many(texts, parser)
 
 
-def _content(text: str) -> str:
-    return without_list_mark(normalise(text))
-
-
-def _judge(case: _Case, gates: Gates | None, strict: bool, explained: bool = False) -> list[ExplainedText]:
-    earned = []
-    seen: set[str] = set()
-    for text in case.texts:
-        closed: tuple[ClosedGate, ...] = ()
-        try:
-            if gates is not None:
-                content = _content(text)
-                closed = closed_gates(content, case.constraint, case.target, case.policy, gates, case.shown)
-                if gates.repetition is not None and len(case.texts) > 1:
-                    key = text_key(text)
-                    if key in seen:
-                        closed = (*closed, ClosedGate("repetition", "It repeats an earlier text."))
-                    seen.add(key)
-            if closed and not explained:
-                earned.append(ExplainedText(text, 0.0, None, None, closed, ""))
-                continue
-            verdict: Verdict = case.constraint.check(text, case.target, case.policy)
-        except Exception as error:  # whatever the text did, training goes on
-            earned.append(ExplainedText(text, 0.0, None, None, closed, str(error)))
-            continue
-        worth = float(verdict.passed) if strict else verdict.score
-        earned.append(
-            ExplainedText(text, 0.0 if closed else worth, verdict.score, verdict.passed, closed, verdict.reason)
-        )
-    return earned
-
-
-def _mean(texts: Sequence[ExplainedText], asked: int) -> float:
-    return sum(text.reward for text in texts) / asked
+def _mean(texts: Sequence[_Judged], asked: int, strict: bool) -> float:
+    return sum(text.worth(strict) for text in texts if not text.closed) / asked
