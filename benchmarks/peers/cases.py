@@ -95,17 +95,18 @@ def _is_long_word(text: str) -> bool:
 
 
 def _words() -> Iterator[Case]:
-    """words.jsonl: the number of words asked for, and another number asked for.
+    """words.jsonl: texts that have a word, but those whose number of graphic words is left open."""
+    for row in _rows("words.jsonl"):
+        if row["orthographic"] and row["graphic"] is not None:
+            yield from count_cases(row["text"], len(row["orthographic"]), row["graphic"])
+
+
+def count_cases(text: str, orthographic: int, graphic: int) -> Iterator[Case]:
+    """Under both conventions, the number of words asked for, and another number asked for.
 
     The other number is that of the other convention where the two differ, and else one more.
     """
-    for row in _rows("words.jsonl"):
-        orthographic, graphic = len(row["orthographic"]), row["graphic"]
-        if not orthographic or graphic is None:
-            continue
-        yield Case("word_length", orthographic, row["text"], True)
-        yield Case("word_length", graphic if graphic != orthographic else graphic + 1, row["text"], False)
-        yield Case("word_length, graphic", graphic, row["text"], True)
-        yield Case(
-            "word_length, graphic", orthographic if graphic != orthographic else graphic + 1, row["text"], False
-        )
+    yield Case("word_length", orthographic, text, True)
+    yield Case("word_length", graphic if graphic != orthographic else orthographic + 1, text, False)
+    yield Case("word_length, graphic", graphic, text, True)
+    yield Case("word_length, graphic", orthographic if graphic != orthographic else graphic + 1, text, False)
