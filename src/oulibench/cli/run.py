@@ -292,6 +292,7 @@ def _show_plan(settings: Settings, requests: Sequence[Request]) -> None:
     models = len(settings.models)
     print(f"models    {', '.join(settings.models)}")
     print(f"suite     {settings.suite}, sha256 {fingerprint(requests)}")
+    print(f"dataset   {', '.join(f'{key} {value}' for key, value in settings.dataset().items())}")
     print(f"prompts   {len(requests):,}")
     print(f"calls     {each.calls * models:,}" + (f" ({each.calls:,} to each model)" if models > 1 else ""))
     print(f"tokens    about {each.input_tokens * models:,} in, {each.output_tokens * models:,} out (reasoning apart)")

@@ -65,6 +65,7 @@ def plan_run(settings: Settings, requests: Sequence[Request], folder: Path) -> P
         "requests": len(requests),
         "calls": calls,
         "sha256": fingerprint(requests),
+        "dataset": settings.dataset(),
     }
     if (old := _stored(folder)) is not None:
         if changed := differences(old, record):

@@ -14,6 +14,7 @@ from oulibench.engines.models import EMBEDDED, clean_base_url, resolve_model
 from oulibench.errors import DataError
 from oulibench.policy import Policy
 from oulibench.suite import Request, Suite, build_requests, load_suite
+from oulibench.suite.dataset import dataset_record
 
 FORMAT: Final = 1
 """Version of run.json."""
@@ -106,13 +107,19 @@ class Settings:
     def suite_data(self) -> Suite:
         return load_suite(self.suite)
 
+    def dataset(self) -> dict[str, str]:
+        """The version and checksum of the dataset that the requests are of."""
+        return dataset_record(Path(self.demonstrations) if self.demonstrations is not None else None)
+
 
 HOW_NOT_WHAT: Final = frozenset(
     {"model_base_url", "max_connections", "max_retries", "timeout", "reflect", "reflect_items", "reflect_in"}
 )
 """Settings that may differ when a run goes on: they change how the answers are fetched, or what is asked afterwards."""
 
-_ABOUT_THE_RUN: Final = frozenset({"format", "created", "oulibench", "inspect_ai", "requests", "calls", "sha256"})
+_ABOUT_THE_RUN: Final = frozenset(
+    {"format", "created", "oulibench", "inspect_ai", "requests", "calls", "sha256", "dataset"}
+)
 
 
 def make_settings(given: Mapping[str, Any]) -> Settings:
@@ -239,9 +246,15 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
         if old.get(name) != new.get(name)
     ]
     if not found and old.get("sha256") != new.get("sha256"):
-        version = f"{old.get('oulibench')} there, {new.get('oulibench')} now"
+        version = f"{_version(old)} there, {_version(new)} now"
         found.append(f"the prompts themselves (another version of the package: {version})")
     return found
+
+
+def _version(record: Mapping[str, Any]) -> str:
+    dataset = record.get("dataset")
+    named = f" with dataset {dataset.get('version')}" if isinstance(dataset, Mapping) else ""
+    return f"{record.get('oulibench')}{named}"
 
 
 def _shown(value: Any) -> str:

@@ -40,6 +40,7 @@ from oulibench.results.runs import items_of
 from oulibench.results.table import Result, result_of
 from oulibench.results.tally import tally
 from oulibench.suite import Request, build_requests, fingerprint, load_suite, token_limit
+from oulibench.suite.dataset import dataset_record
 from oulibench.suite.requests import REASONING_TOKENS
 
 TRUNCATED: Final = ("max_tokens", "model_length")
@@ -89,7 +90,7 @@ def benchmark_task(
         solver=ask(seed=seed, max_tokens=max_tokens),
         scorer=verdicts(),
         epochs=Epochs(requests[0].epochs, pooled()),
-        metadata={"sha256": fingerprint(requests)},
+        metadata={"sha256": fingerprint(requests), "dataset": dataset_record(file)},
     )
 
 

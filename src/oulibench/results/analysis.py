@@ -15,7 +15,7 @@ from oulibench.results.habits import Demonstrations, Habits, habits_of
 from oulibench.results.intervals import Interval, Settings, success_interval
 from oulibench.results.published import Source, load_source
 from oulibench.results.reflection import Claim, SelfAssessment, self_assessments
-from oulibench.results.runs import Run
+from oulibench.results.runs import Run, by_dataset
 from oulibench.results.table import Bookkeeping, Result, bookkeeping, reading_order, results_of, task_rank
 from oulibench.results.tally import Cell, CellKey
 from oulibench.results.wordings import Systems, WordingStudy, wording_studies
@@ -92,6 +92,7 @@ class Analysis:
             "behaviour": [h.fields() for h in self.habits.values()],
             "wordings": [s.fields() for s in self.wordings],
             "self_assessment": [a.fields() for a in self.self_assessments],
+            "datasets": [{"dataset": line, "runs": names} for line, names in by_dataset(self.runs).items()],
             "signatures": dict(self.signatures),
         }
 

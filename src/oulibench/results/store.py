@@ -14,13 +14,15 @@ from oulibench.results.table import COLUMNS, Bookkeeping, Result, lines_of, note
 from oulibench.version import __version__
 
 
-def terminal(results: Sequence[Result], books: Bookkeeping) -> str:
-    """The table, its notes and the totals, for a terminal."""
+def terminal(results: Sequence[Result], books: Bookkeeping, dataset: str | None = None) -> str:
+    """The table, its notes and the totals, and the dataset that was asked from, for a terminal."""
     if not results:
         return "No answers yet: there is nothing to show."
     parts = [plain_table(COLUMNS, lines_of(results))]
     parts += [one_line(note) for note in notes_of(results)]
     parts.append(one_line(books.in_words()))
+    if dataset:
+        parts.append(one_line(dataset))
     return "\n".join([parts[0], "", *parts[1:]])
 
 
@@ -40,7 +42,11 @@ class Extra:
 
 
 def as_json(
-    results: Sequence[Result], books: Bookkeeping, signatures: dict[str, int], extras: Sequence[Extra] = ()
+    results: Sequence[Result],
+    books: Bookkeeping,
+    signatures: dict[str, int],
+    extras: Sequence[Extra] = (),
+    dataset: str | None = None,
 ) -> dict[str, Any]:
     """The table as JSON-ready data, with what decided it."""
     return {
@@ -58,18 +64,22 @@ def as_json(
             "statuses": books.statuses,
             "adds_up": books.adds_up,
         },
+        "dataset": dataset,
         "signatures": signatures,
         **{extra.name: list(extra.fields) for extra in extras},
     }
 
 
-def as_markdown(results: Sequence[Result], books: Bookkeeping, extras: Sequence[Extra] = ()) -> str:
+def as_markdown(
+    results: Sequence[Result], books: Bookkeeping, extras: Sequence[Extra] = (), dataset: str | None = None
+) -> str:
     from oulibench.results.formats import markdown_escape
 
     def listed(notes: Sequence[str]) -> str:
         return "".join(f"- {markdown_escape(note)}\n" for note in notes)
 
-    parts = [f"{markdown_table(COLUMNS, lines_of(results))}\n{listed([*notes_of(results), books.in_words()])}"]
+    notes = [*notes_of(results), books.in_words(), *([dataset] if dataset else [])]
+    parts = [f"{markdown_table(COLUMNS, lines_of(results))}\n{listed(notes)}"]
     for extra in extras:
         table = markdown_table(extra.columns, extra.lines)
         parts.append(
@@ -91,15 +101,22 @@ def write_results(
     books: Bookkeeping,
     signatures: dict[str, int],
     extras: Sequence[Extra] = (),
+    dataset: str | None = None,
 ) -> list[Path]:
     """Write the three files, and one CSV for each further table; returns their paths.
+
+    Args:
+        results, books, extras: what the tables show.
+        signatures: verdicts by what decided them.
+        dataset: what the run asked from (`Run.dataset`).
 
     Raises:
         DataError: the folder cannot be written.
     """
+    data = as_json(results, books, signatures, extras, dataset)
     texts = {
-        "results.json": json.dumps(as_json(results, books, signatures, extras), ensure_ascii=False, indent=2) + "\n",
-        "results.md": as_markdown(results, books, extras),
+        "results.json": json.dumps(data, ensure_ascii=False, indent=2) + "\n",
+        "results.md": as_markdown(results, books, extras, dataset),
         "results.csv": as_csv(results),
         **{f"{extra.name}.csv": csv_table(extra.columns, extra.lines) for extra in extras},
     }

@@ -19,6 +19,7 @@ from oulibench.results.formats import Bold, csv_table, latex_escape, markdown_ta
 from oulibench.results.habits import Habits
 from oulibench.results.intervals import Interval
 from oulibench.results.labels import Labels
+from oulibench.results.runs import different_datasets
 from oulibench.results.tally import CellKey
 from oulibench.results.wordings import columns_of
 
@@ -599,6 +600,8 @@ def notes(analysis: Analysis, labels: Labels, requests: Mapping[str, tuple[int, 
         for run, (have, want) in requests.items()
         if have < want
     ]
+    if which := different_datasets(analysis.runs, labels.text("dataset_unknown")):
+        found.insert(0, labels.text("datasets_differ", which=which))
     for r in analysis.results:
         where = {"model": r.system, "task": labels.task(r.task), "shots": r.shots}
         copying = analysis.habits[CellKey(r.system, r.task, r.shots)].copying
