@@ -13,7 +13,9 @@ from oulibench.cli import EXIT_FAILED, EXIT_OK
 from oulibench.cli.options import add_jobs_option, jobs_of
 from oulibench.errors import DataError
 from oulibench.results.answers import expected_answers
-from oulibench.results.runs import Run, open_run, rebuild_items
+from oulibench.results.formats import one_line
+from oulibench.results.labels import load_labels
+from oulibench.results.runs import Run, different_datasets, open_run, rebuild_items
 from oulibench.results.store import Extra, terminal, write_results
 from oulibench.results.systems import Part, system_names, tally_runs
 from oulibench.results.table import bookkeeping, results_of
@@ -94,6 +96,9 @@ def main(args: argparse.Namespace) -> int:
 def write(runs: list[Run], args: argparse.Namespace) -> Path:
     """Write the report; returns the path of its page."""
     from oulibench.results.intervals import Settings
+    if which := different_datasets(runs, "unknown"):
+        note = load_labels("en").text("datasets_differ", which=which)
+        print(one_line(f"note: {note}"), file=sys.stderr)
     from oulibench.results.report import PAGE, write_report
 
     folder = args.out or (runs[0].folder / "report" if len(runs) == 1 else Path("report"))
@@ -163,7 +168,7 @@ def report_table(run: Run, title: bool = False, seed: int = 0) -> bool:
         signatures += cell.signatures
     if title:
         print(f"== {run.name}")
-    print(terminal(results, books))
+    print(terminal(results, books, run.dataset))
     extras = _extras(run, names, by_key, seed)
     for extra in extras:
         print(f"\n{extra.terminal()}")
@@ -171,7 +176,7 @@ def report_table(run: Run, title: bool = False, seed: int = 0) -> bool:
     if expected is not None and answers < expected:
         print(f"incomplete: {answers:,} of {expected:,} answers; run it again to go on")
     if run.responses is not None:
-        write_results(run.folder, results, books, dict(sorted(signatures.items())), extras)
+        write_results(run.folder, results, books, dict(sorted(signatures.items())), extras, run.dataset)
     return books.failed > 0 or books.errors > 0 or not books.adds_up
 
 

@@ -49,6 +49,15 @@ class Run:
         policy = self.settings.get("policy")
         return {k: v for k, v in policy.items() if v is not None} if isinstance(policy, Mapping) else {}
 
+    @property
+    def dataset(self) -> str | None:
+        """The dataset that the run asked from, as one line like a signature; None where its settings do not say."""
+        record = self.settings.get("dataset")
+        if not isinstance(record, Mapping):
+            return None
+        named = {"dataset": "version", "checksum": "checksum", "demonstrations": "demonstrations"}
+        return "|".join(f"{name}:{record[key]}" for name, key in named.items() if isinstance(record.get(key), str)) or None
+
 
 def open_run(path: Path) -> Run:
     """The run at `path`: a run folder, or a JSONL file that `oulibench score` wrote.
@@ -88,6 +97,28 @@ def items_of(rows: Sequence[Mapping[str, Any]], policy: Mapping[str, Any] | None
     """
     scored = iter(score_block([row for row in rows if not _call_failed(row)], policy))
     return [[_unanswered(row)] if _call_failed(row) else [_item_row(r) for r in next(scored)] for row in rows]
+
+def by_dataset(runs: Sequence[Run]) -> dict[str | None, list[str]]:
+    """The names of the runs by the dataset they asked from (None where a run does not say); more than one entry means
+    that the runs were not asked the same benchmark, or may not have been.
+    """
+    found: dict[str | None, list[str]] = {}
+    for run in runs:
+        found.setdefault(run.dataset, []).append(run.name)
+    return found
+
+
+def different_datasets(runs: Sequence[Run], unknown: str) -> str:
+    """Which runs asked from which dataset, in words; empty where all asked from the same one, or none says.
+
+    Args:
+        unknown: what stands for the dataset of a run that does not say.
+    """
+    grouped = by_dataset(runs)
+    if len(grouped) < 2:
+        return ""
+    return "; ".join(f"{line or unknown} ({', '.join(names)})" for line, names in grouped.items())
+
 
 
 def _call_failed(row: Mapping[str, Any]) -> bool:

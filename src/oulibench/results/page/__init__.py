@@ -16,6 +16,7 @@ from oulibench.results.analysis import Analysis
 from oulibench.results.figures import Drawing
 from oulibench.results.habits import Habits
 from oulibench.results.labels import Labels
+from oulibench.results.runs import by_dataset
 from oulibench.results.tables import NOTHING, Table, notes
 from oulibench.results.tally import Item
 from oulibench.scoring import SCORING_FAILED
@@ -90,6 +91,7 @@ def render_page(
         runs=[{"name": run.name, "settings": _settings(run.settings)} for run in analysis.runs],
         signatures=list(analysis.signatures.items()),
         ui_json=_for_script(dict(labels.ui)),
+        datasets=[(line, ", ".join(names)) for line, names in by_dataset(analysis.runs).items() if line],
         version=__version__,
     )
     return page.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
