@@ -88,6 +88,9 @@ def main(args: argparse.Namespace) -> int:
     for run in runs:
         failed |= refresh(run, args)
         failed |= report_table(run, len(runs) > 1, args.seed)
+    if which := different_datasets(runs, "unknown"):
+        note = load_labels("en").text("datasets_differ", which=which)
+        print(one_line(f"note: {note}"), file=sys.stderr)
     if not args.table:
         print(f"report: {write(runs, args)}")
     return EXIT_FAILED if failed else EXIT_OK
@@ -96,9 +99,6 @@ def main(args: argparse.Namespace) -> int:
 def write(runs: list[Run], args: argparse.Namespace) -> Path:
     """Write the report; returns the path of its page."""
     from oulibench.results.intervals import Settings
-    if which := different_datasets(runs, "unknown"):
-        note = load_labels("en").text("datasets_differ", which=which)
-        print(one_line(f"note: {note}"), file=sys.stderr)
     from oulibench.results.report import PAGE, write_report
 
     folder = args.out or (runs[0].folder / "report" if len(runs) == 1 else Path("report"))
