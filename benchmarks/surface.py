@@ -1,21 +1,19 @@
-"""Speed of surface verdicts, and how it compares with the nearest checks of COLLIE, IFBench and IFEval.
+"""Speed of surface verdicts, and how it compares with what COLLIE, IFEval and IFBench have for the same rule.
 
-    python benchmarks/surface.py
+    python -m benchmarks.surface
 
 Sentences have ten words; half of them satisfy the constraint, half do not. Times are CPU time of one process, the best
-of several rounds; what travels between machines is the ratio. Peers are measured where they are installed: COLLIE
-(collie-bench), and IFBench and IFEval (if-verifiable carries the checks of both). COLLIE's word tokenizer needs a
-sentence model that has to be downloaded, so it is given the same tokenizer without sentence splitting, which makes it
-faster than it is.
+of several rounds; what travels between machines is the ratio. Peers are measured where they are installed
+(`benchmarks.peers` says how the rule is put to each).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
+from benchmarks.peers import load_peers
 from oulibench.constraints import get_constraint
 
 ROUNDS = 15
@@ -62,6 +60,45 @@ SENTENCES: dict[str, tuple[Any, list[str]]] = {
             "Molti marinai guardano il mare mosso mentre il vento minaccia.",
         ],
     ),
+    "char_length": (
+        48,
+        [
+            "Il gatto nero dorme sul vecchio divano della nonna felice.",
+            "Domani mattina andremo tutti insieme al mare con i cugini.",
+            "Perché quel cane così grosso abbaia sempre di notte fonda?",
+            "La maestra legge una bella storia ai bambini della scuola.",
+            "Il gatto nero dorme sul vecchio divano della nonna stanca e felice.",
+            "Domani mattina andremo tutti insieme al mare con i vecchi amici.",
+            "Perché quel povero cane così magro abbaia sempre di notte fonda?",
+            "La maestra legge una bella storia ai bambini della nostra scuola.",
+        ],
+    ),
+    "inverse_lipogram": (
+        "e",
+        [
+            "Michele prende sempre tre pere verdi nelle belle ceste verdi.",
+            "Elena vede stelle celesti mentre Pietro legge delle lettere segrete.",
+            "Ieri Teresa beveva sempre del tè freddo nelle sere serene.",
+            "Perché Matteo e Irene vendevano quelle vecchie seggiole senza sedile?",
+            "Il gatto nero dorme sul vecchio divano della nonna felice.",
+            "Domani mattina andremo tutti insieme al mare con gli amici.",
+            "Michele prende sempre tre pere verdi nella bella cesta rossa.",
+            "La maestra legge una bella storia ai bambini della scuola.",
+        ],
+    ),
+    "acrostic": (
+        "malinconia",
+        [
+            "Mia amica Laura incontra nonna Carla ogni notte in autunno.",
+            "Marta arriva lunedì in nave con otto nuovi ingegneri arabi.",
+            "Mentre Anna leggeva, il nonno cantava ogni nota in allegria.",
+            "Mai avevo letto istruzioni nuove così ordinate, naturali, intelligenti, astute.",
+            "Il gatto nero dorme sul vecchio divano della nonna felice.",
+            "Domani mattina andremo tutti insieme al mare con gli amici.",
+            "Mia amica Laura incontra nonna Carla ogni sera in autunno.",
+            "La maestra legge una bella storia ai bambini della scuola.",
+        ],
+    ),
 }
 
 
@@ -77,73 +114,21 @@ def verdicts_per_second(check: Callable[[str], object], sentences: list[str]) ->
     return REPEATS * len(sentences) / best
 
 
-def collie_checks() -> dict[str, Callable[[str], object]]:
-    try:
-        collie: Any = import_module("collie.constraints")
-    except ImportError:
-        return {}
-    tokenizer: Any = import_module("nltk.tokenize").NLTKWordTokenizer()
-    collie.word_tokenize = tokenizer.tokenize
-    length = collie.Constraint(
-        target_level=collie.TargetLevel("word"), transformation=collie.Count(), relation=collie.Relation("==")
-    )
-    without = collie.Constraint(
-        target_level=collie.TargetLevel("character"),
-        transformation=collie.ForEach(lambda c: c),
-        relation=collie.Relation("!="),
-        reduction=collie.Reduction("all"),
-    )
-    initials = collie.Constraint(
-        input_level=collie.InputLevel("word"),
-        target_level=collie.TargetLevel("character"),
-        transformation=collie.ForEach(collie.Position(0)),
-        relation=collie.Relation("=="),
-        reduction=collie.Reduction("all"),
-    )
-    return {
-        "word_length": lambda text: length.check(text, 10),
-        "lipogram": lambda text: without.check(text, "e"),
-        "tautogram": lambda text: initials.check(text, "m"),
-    }
-
-
-def ifbench_checks() -> dict[str, Callable[[str], object]]:
-    try:
-        ifbench: Any = import_module("if_verifiable.ifbench.instructions")
-    except (ImportError, LookupError):
-        return {}
-    words = ifbench.WordCountRangeChecker("")
-    words.build_description(min_words=10, max_words=10)
-    letters = ifbench.NoConsecutiveFirstLetterChecker("")
-    letters.build_description()
-    return {"word_length": words.check_following, "tautogram": letters.check_following}
-
-
-def ifeval_checks() -> dict[str, Callable[[str], object]]:
-    try:
-        ifeval: Any = import_module("if_verifiable.ifeval.instructions")
-    except (ImportError, LookupError):
-        return {}
-    words = ifeval.NumberOfWords("")
-    words.build_description(num_words=10, relation="at least")
-    letter = ifeval.LetterFrequencyChecker("")
-    letter.build_description(letter="e", let_frequency=1, let_relation="less than")
-    return {"word_length": words.check_following, "lipogram": letter.check_following}
-
-
 def main() -> None:
-    peers = {"COLLIE": collie_checks(), "IFBench": ifbench_checks(), "IFEval": ifeval_checks()}
-    print(f"{'task':<14}{'which':<12}{'verdicts/s':>12}  ours / theirs")
+    peers, missing = load_peers()
+    for name, why in missing:
+        print(f"{name}: not measured ({why})")
+    print(f"{'task':<18}{'which':<12}{'verdicts/s':>12}  ours / theirs")
     for task, (target, sentences) in SENTENCES.items():
         constraint = get_constraint(task)
         passed = [constraint.check(s, target).passed for s in sentences]
         assert passed == [True] * 4 + [False] * 4, (task, passed)
         ours = verdicts_per_second(lambda s, c=constraint, t=target: c.check(s, t), sentences)  # type: ignore[misc]
-        print(f"{task:<14}{'oulibench':<12}{ours:>12,.0f}")
-        for name, checks in peers.items():
-            if task in checks:
-                theirs = verdicts_per_second(checks[task], sentences)
-                print(f"{'':<14}{name:<12}{theirs:>12,.0f}  {ours / theirs:.2f}")
+        print(f"{task:<18}{'oulibench':<12}{ours:>12,.0f}")
+        for peer in peers:
+            if check := peer.express(task, target):
+                theirs = verdicts_per_second(check, sentences)
+                print(f"{'':<18}{peer.NAME:<12}{theirs:>12,.0f}  {ours / theirs:.2f}")
 
 
 if __name__ == "__main__":
