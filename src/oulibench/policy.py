@@ -72,8 +72,10 @@ def _build(given: Mapping[str, Any]) -> Policy:
             if not isinstance(value, int) or isinstance(value, bool) or value < 0:
                 raise PolicyError(f"The policy min_words is a whole number from 0, not {value!r}.")
         elif key == "parser":
-            if not isinstance(value, str) or not (value in ("bundled", "stanza") or value.startswith("udpipe:")):
-                raise PolicyError(f"The parser is bundled, stanza or udpipe:MODEL_FILE, not {value!r}.")
+            from oulibench.syntax.parser import PARSERS  # loads none of them
+
+            if not isinstance(value, str) or not (value in PARSERS or value.startswith("udpipe:")):
+                raise PolicyError(f"The parser is {', '.join(PARSERS)} or udpipe:MODEL_FILE, not {value!r}.")
         elif value not in _CHOICES[key] and not (key == "names" and value is None):
             raise PolicyError(f"The policy {key!r} is one of {', '.join(_CHOICES[key])}; not {value!r}.")
     return replace(DEFAULT_POLICY, **given)
