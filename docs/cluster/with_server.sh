@@ -62,8 +62,8 @@ trap 'stopped=1; if [ -n "$command" ]; then kill -TERM "$command" 2>/dev/null ||
 
 server_command=("${server_command[@]//"{model}"/"$model"}")
 server_command=("${server_command[@]//"{port}"/"$port"}")
-setsid "${server_command[@]}" ${server_options[@]+"${server_options[@]}"} \
-  >"${SERVER_LOG:-/dev/stderr}" 2>&1 &
+if [ -n "${SERVER_LOG:-}" ]; then exec 3>>"$SERVER_LOG"; else exec 3>&2; fi
+setsid "${server_command[@]}" ${server_options[@]+"${server_options[@]}"} >&3 2>&3 &
 server=$!
 
 # /health says that the server is up, /v1/models that it is ours: another one that took the port refuses our key.
