@@ -14,7 +14,8 @@ pytest.importorskip("xllamacpp")
 from inspect_ai.model import ChatMessageUser, GenerateConfig, ModelOutput, get_model
 
 from oulibench.cli import main
-from oulibench.engines.local import close_servers, default_threads, model_path
+from oulibench.engines.gguf import default_threads, model_path
+from oulibench.engines.local import close_servers
 from oulibench.errors import DataError, OuLiBenchError
 
 

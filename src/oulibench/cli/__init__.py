@@ -27,6 +27,8 @@ COMMANDS: Final[dict[str, str]] = {
     "judge": "let a model rate the outputs that passed",
     "mine": "find demonstrations in treebanks or text",
     "export": "export annotation files for other tools",
+    "lm-eval-path": "print the folder of the tasks for lm-evaluation-harness",
+    "serve": "serve a local model to OpenAI clients on this machine",
 }
 
 EXIT_OK: Final = 0

