@@ -37,4 +37,4 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    return process_file(args, extract_block, done="read")
+    return process_file(args.input, args, extract_block, done="read")

@@ -48,13 +48,44 @@ def add_jobs_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_engine_options(parser: argparse.ArgumentParser) -> None:
+    """Where the work is done."""
+    group = parser.add_argument_group("engine", "this machine, or a cluster of many (extra «ray»)")
+    group.add_argument("--engine", choices=("local", "ray"), default="local", help="default: local")
+    group.add_argument(
+        "--address",
+        metavar="A",
+        help="the Ray cluster: HOST:PORT, ray://HOST:PORT, auto (the one this machine belongs to), or local: one that "
+        "is started here and ends with the command (default: local)",
+    )
+    group.add_argument("--workers", type=int, metavar="N", help="workers on the cluster (default: one per free CPU)")
+
+
+def check_engine_options(args: argparse.Namespace) -> None:
+    """
+    Raises:
+        DataError: options of one engine are given with the other.
+    """
+    if args.engine == "ray" and args.jobs is not None:
+        raise DataError("--jobs are processes of this machine; with --engine ray, say --workers.")
+    if args.engine == "local" and (args.address is not None or args.workers is not None):
+        raise DataError("--address and --workers are for --engine ray.")
+    if args.workers is not None and args.workers < 1:
+        raise DataError(f"--workers {args.workers}: there must be one at least.")
+
+
 _LARGE = 1_000_000  # bytes; below this a second process costs more than it brings
 
 
 def jobs_of(args: argparse.Namespace, source: str) -> int:
+    return processes(args, None if source == "-" else Path(source).stat().st_size)
+
+
+def processes(args: argparse.Namespace, size: int | None) -> int:
+    """How many, for an input of `size` bytes; None where that is not known."""
     if args.jobs is not None:
         return max(1, int(args.jobs))
-    if source == "-" or Path(source).stat().st_size > _LARGE:
+    if size is None or size > _LARGE:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return 1
 
