@@ -24,7 +24,7 @@ from oulibench.constraints import get_constraint
 from oulibench.errors import DataError, MissingExtraError
 from oulibench.jsonl import Row, dump_line
 from oulibench.language import ITALIAN
-from oulibench.results.formats import markdown_escape, markdown_table
+from oulibench.results.formats import markdown_table, one_line
 from oulibench.suite.dataset import CANARY, DATASET_DATE, DATASET_VERSION, Dataset, checksum
 from oulibench.version import __version__
 
@@ -163,7 +163,7 @@ def card_text(dataset: Dataset) -> str:
         version=DATASET_VERSION,
         checksum=checksum(),
         oulibench=__version__,
-        suite=markdown_escape(dataset.suite.name),
+        suite=_in_code(dataset.suite.name),
         contents=_contents(dataset),
         tables="\n".join(_table_in_words(dataset, name, table) for name, table in _tables().items()).rstrip("\n"),
         canary=CANARY,
@@ -192,14 +192,16 @@ def _contents(dataset: Dataset) -> str:
             )
         )
     suite = dataset.suite
-    about = f"The prompts are those of the suite `{suite.name}`: {suite.about}." if suite.about else ""
+    about = f": {one_line(suite.about).replace('<', '&lt;')}" if suite.about else ""
+    asked = f"The prompts are those of the suite `{_in_code(suite.name)}`{about}."
     worded = f"Wordings: {', '.join(dataset.wording_names)}."
     header = ("task", "family", "targets", "demonstrations shown", "texts asked for", "prompts")
-    return f"{_one_line(about)} {worded}".strip() + f"\n\n{markdown_table(header, lines)}".rstrip("\n")
+    return f"{asked} {worded}\n\n{markdown_table(header, lines)}".rstrip("\n")
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+def _in_code(text: str) -> str:
+    """`text` for a place between backticks."""
+    return one_line(text).replace("`", "'")
 
 
 def _table_in_words(dataset: Dataset, name: str, table: Mapping[str, Any]) -> str:
@@ -385,6 +387,8 @@ def write_folder(content: Mapping[str, bytes], folder: Path) -> bool:
     """
     try:
         folder = folder.resolve()
+        if file := next((path for path in (folder, *folder.parents) if path.exists() and not path.is_dir()), None):
+            raise DataError(f"{file} is a file; name a folder to export into.")
         if folder.exists():
             _check_replaceable(folder)
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -412,8 +416,6 @@ def write_folder(content: Mapping[str, bytes], folder: Path) -> bool:
 
 
 def _check_replaceable(folder: Path) -> None:
-    if not folder.is_dir():
-        raise DataError(f"{folder} is a file; name a folder to export into.")
     if Path.cwd().is_relative_to(folder):
         raise DataError(f"{folder} is the folder you are in, which would be replaced; name another one.")
     there = set(_files_in(folder))
