@@ -1,9 +1,11 @@
 """Work on a Ray cluster: what reads, what scores and what mines is the same as on one machine.
 
-Files are read by tasks on the cluster (which must see them), what they read is worked on by actors, and the results come
-back in order. Ray Data streams: readers wait when workers are behind, so memory is bounded. Each actor works through
-a process of its own, as the local engine does: what kills that process is found and is lost alone, whereas Ray would
-try it again for ever. An actor or a node that dies otherwise is replaced by Ray, and what it had in hand is done again.
+Files are read by tasks on the cluster (which must see them), what they read is worked on by actors, and the results
+come back in order. Ray Data streams: readers wait when workers are behind, so memory is bounded.
+
+Each actor works through a process of its own, as the local engine does: what kills that process is found and is lost
+alone, whereas Ray would try it again for ever. An actor or a node that dies otherwise is replaced by Ray, and what it
+had in hand is done again.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import logging
 import os
 import pickle
 import socket
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -120,6 +123,8 @@ class _Worker:
 
         if version != __version__:
             raise DataError(f"A worker has oulibench {__version__}, this machine {version}; install the same on both.")
+        # Or the process beneath this one would import Ray, too: it imports what the main module is.
+        vars(sys.modules["__main__"]).pop("__file__", None)
         self._work = Apart(work)
 
     def __call__(self, batch: Any) -> Any:

@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, get_args
 
-from oulibench.constraints import AnyConstraint
+from oulibench.constraints import AnyConstraint, get_constraint
 from oulibench.errors import DataError, TextError
 from oulibench.jsonl import Row, read_jsonl
 from oulibench.policy import DEFAULT_POLICY, Policy
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 Format = Literal["conllu", "lines", "running"]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 Target = int | str | None
+T = TypeVar("T")
 
 _LONGEST_LINE = 4 * MAX_CHARACTERS  # bytes
 _PARAGRAPH = 100_000  # characters of a paragraph after which what is complete of it is handed on
@@ -78,11 +79,15 @@ def read_candidates(path: Path, form: Format | None = None) -> Iterator[Candidat
     Raises:
         DataError: the file cannot be read, or is not what it should be; names file and line.
     """
-    if form is None:
-        form = "conllu" if path.suffix in (".conllu", ".conll") else "lines"
+    form = form or form_of(path)
     if form == "conllu":
         return _of_treebank(path)
     return _of_blocks(path, _lines(path) if form == "lines" else _paragraphs(path))
+
+
+def form_of(path: Path) -> Format:
+    """What a file holds, by its name."""
+    return "conllu" if path.suffix in (".conllu", ".conll") else "lines"
 
 
 def _of_treebank(path: Path) -> Iterator[Candidate]:
@@ -147,6 +152,46 @@ def _cut(text: str) -> tuple[str, str]:
     """`text` up to its last stop, and the rest; all of it where there is none."""
     stop = max(text.rfind(mark) for mark in (". ", "! ", "? "))
     return (text[: stop + 1], text[stop + 2 :]) if stop > 0 else (text, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Consecutive lines or paragraphs of a text, with their numbers; or sentences of a treebank."""
+
+    path: Path
+    blocks: list[tuple[int, str]]
+    sentences: list[Candidate]
+
+    def candidates(self) -> Iterator[Candidate]:
+        return iter(self.sentences) if self.sentences else _of_blocks(self.path, self.blocks)
+
+
+def read_chunks(path: Path, form: Format | None = None) -> Iterator[Chunk]:
+    """What `read_candidates` reads, in chunks that may be mined apart.
+
+    Raises:
+        DataError: the file cannot be read, or is not what it should be.
+    """
+    form = form or form_of(path)
+    if form == "conllu":
+        sentences = _of_treebank(path)
+        while batch := list(islice(sentences, _CHUNK_SENTENCES)):
+            yield Chunk(path, [], batch)
+        return
+    held: list[tuple[int, str]] = []
+    size = 0
+    for number, block in _lines(path) if form == "lines" else _paragraphs(path):
+        held.append((number, block))
+        size += len(block)
+        if size >= _CHUNK_CHARACTERS:
+            yield Chunk(path, held, [])
+            held, size = [], 0
+    if held:
+        yield Chunk(path, held, [])
+
+
+_CHUNK_SENTENCES: Final = 2_000
+_CHUNK_CHARACTERS: Final = 400_000
 
 
 def texts_to_exclude(paths: Iterable[Path]) -> set[bytes]:
@@ -218,7 +263,7 @@ def mine(
     Raises:
         TargetError: a target does not fit the task.
     """
-    wanted: dict[Target, _Sample] = {constraint.parse_target(t): _Sample(per_target) for t in targets}
+    wanted: dict[Target, _Sample[Candidate]] = {constraint.parse_target(t): _Sample(per_target) for t in targets}
     mined = Mined(passing=dict.fromkeys(wanted, 0))
 
     def fitting() -> Iterator[Candidate]:
@@ -236,33 +281,102 @@ def mine(
             for target, sample in wanted.items():
                 if passes(target):
                     mined.passing[target] += 1
-                    sample.offer(_digest(candidate.text, f"{seed}/{constraint.name}/{target}"), candidate)
+                    sample.offer(_key(candidate.text, seed, constraint.name, target), candidate)
     for target, sample in wanted.items():
         mined.rows.extend(_row(constraint.name, target, candidate) for candidate in sample.taken())
     return mined
 
 
-class _Sample:
-    """The candidates with the smallest keys."""
+def merge(parts: Iterable[Mined], *, per_target: int = 15, seed: int = 0) -> Mined:
+    """What `mine` finds in all of the candidates, out of what it found in consecutive parts of them."""
+    merged = Mined()
+    samples: dict[Target, _Sample[Row]] = {}
+    for part in parts:
+        merged.read += part.read
+        merged.fit += part.fit
+        for target, passing in part.passing.items():
+            merged.passing[target] = merged.passing.get(target, 0) + passing
+            samples.setdefault(target, _Sample(per_target))
+        for row in part.rows:
+            samples[row["target"]].offer(_key(row["text"], seed, row["task"], row["target"]), row)
+    for sample in samples.values():
+        merged.rows.extend(sample.taken())
+    return merged
+
+
+@dataclass(frozen=True)
+class MineWork:
+    """The mining of chunks, as processes share it (see `oulibench.parallel.Work`). Its fields are arguments of `mine`."""
+
+    task: str
+    targets: tuple[Target, ...]
+    per_target: int = 15
+    seed: int = 0
+    length: tuple[int, int] = (3, 40)
+    whole: bool = True
+    exclude: frozenset[bytes] = frozenset()
+    policy: Policy = DEFAULT_POLICY
+
+    def __call__(self, chunk: Chunk) -> Mined:
+        return mine(
+            chunk.candidates(),
+            get_constraint(self.task),
+            self.targets,
+            per_target=self.per_target,
+            seed=self.seed,
+            length=self.length,
+            whole=self.whole,
+            exclude=self.exclude,
+            policy=self.policy,
+        )
+
+    def merge(self, parts: Iterable[Mined]) -> Mined:
+        none = Mined(passing=dict.fromkeys(self.targets, 0))
+        return merge(chain((none,), parts), per_target=self.per_target, seed=self.seed)
+
+    def halves(self, chunk: Chunk) -> tuple[Chunk, Chunk] | None:
+        blocks, sentences = len(chunk.blocks) // 2, len(chunk.sentences) // 2
+        if not (blocks or sentences):
+            return None
+        return (
+            Chunk(chunk.path, chunk.blocks[:blocks], chunk.sentences[:sentences]),
+            Chunk(chunk.path, chunk.blocks[blocks:], chunk.sentences[sentences:]),
+        )
+
+    def join(self, first: Mined, second: Mined) -> Mined:
+        return self.merge((first, second))
+
+    def lost(self, chunk: Chunk) -> Mined:
+        where = chunk.blocks[0][0] if chunk.blocks else chunk.sentences[0].source
+        raise DataError(f"{chunk.path}: {where}: the process that checked this died (out of memory?).")
+
+
+class _Sample(Generic[T]):
+    """The things with the smallest keys; of equal keys, what came first."""
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self._heap: list[tuple[int, int, Candidate]] = []  # the largest key on top; the second number breaks ties
+        self._heap: list[tuple[int, int, T]] = []  # the largest key on top; the second number breaks ties
         self._keys: set[int] = set()
         self._offered = 0
 
-    def offer(self, key: bytes, candidate: Candidate) -> None:
+    def offer(self, key: bytes, thing: T) -> None:
         number = int.from_bytes(key)
         if self.size < 1 or number in self._keys or (len(self._heap) == self.size and number > -self._heap[0][0]):
             return
         self._offered += 1
         self._keys.add(number)
-        heapq.heappush(self._heap, (-number, self._offered, candidate))
+        heapq.heappush(self._heap, (-number, self._offered, thing))
         if len(self._heap) > self.size:
             self._keys.discard(-heapq.heappop(self._heap)[0])
 
-    def taken(self) -> list[Candidate]:
-        return [candidate for _, _, candidate in sorted(self._heap, key=lambda entry: -entry[0])]
+    def taken(self) -> list[T]:
+        return [thing for _, _, thing in sorted(self._heap, key=lambda entry: -entry[0])]
+
+
+def _key(text: str, seed: int, task: str, target: Target) -> bytes:
+    """What decides whether a sentence that passes is taken: by chance, but the same wherever it is found."""
+    return _digest(text, f"{seed}/{task}/{target}")
 
 
 def _is_fit(text: str, length: tuple[int, int], whole: bool) -> bool:
