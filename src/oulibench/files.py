@@ -399,7 +399,8 @@ class Manifest:
         self._file.seek(0)
         held = self._file.read()
         whole = held[: held.rfind(b"\n") + 1]  # a line that was being written when the machine went down
-        self._file.truncate(len(whole))
+        if len(whole) < len(held):
+            self._file.truncate(len(whole))
         lines = [_entry(path, number, line) for number, line in enumerate(whole.splitlines(), 1)]
         if not lines:
             self._append({"format": _FORMAT, "settings": settings})

@@ -15,6 +15,7 @@ import os
 import pickle
 import socket
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -85,6 +86,7 @@ def _dataset(sources: Sequence[S], read: Callable[[S], Iterator[U]], work: Work[
     context.execution_options.preserve_order = True
     context.target_max_block_size = _BLOCK_BYTES
     logging.getLogger("ray.data").setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", module=r"ray\.data\b")  # that one file gives one reader, and of its own settings
     rows = [{_COLUMN: pickle.dumps(source)} for source in sources]
     return (
         from_items(rows, override_num_blocks=len(rows))

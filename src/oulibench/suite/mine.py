@@ -306,7 +306,7 @@ def merge(parts: Iterable[Mined], *, per_target: int = 15, seed: int = 0) -> Min
 
 @dataclass(frozen=True)
 class MineWork:
-    """The mining of chunks, as processes share it (see `oulibench.parallel.Work`). Its fields are arguments of `mine`."""
+    """The mining of chunks, as processes share it (see `oulibench.parallel.Work`); fields are arguments of `mine`."""
 
     task: str
     targets: tuple[Target, ...]
