@@ -16,13 +16,14 @@ TARGETS: Final = ("annotation", "dataset")
 _EXAMPLE = """\
 example:
   $ oulibench export annotation --help
+  $ oulibench export dataset --help
 """
 
 
 def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "export",
-        help="export annotation files for other tools",
+        help="annotation files for other tools; the benchmark as a dataset",
         description="Write what OuLiBench holds in the formats of other tools.",
         epilog=_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
