@@ -435,6 +435,10 @@ def test_folders_that_cannot_be_had(
     assert f"{file} is a file" in capsys.readouterr().err
     assert export(tmp_path / ("x" * 300)) == 2
     assert "File name too long" in capsys.readouterr().err
+    (tmp_path / "circle").symlink_to("circle")
+    assert export(tmp_path / "circle") == 2
+    assert "cannot be written: " in capsys.readouterr().err
+    (tmp_path / "circle").unlink()
     monkeypatch.chdir(tmp_path)
     assert export(Path()) == 2
     assert "the folder you are in" in capsys.readouterr().err

@@ -410,8 +410,9 @@ def write_folder(content: Mapping[str, bytes], folder: Path) -> bool:
                 if old.exists():
                     old.rename(folder)
                 raise
-    except OSError as error:
-        raise DataError(f"{folder} cannot be written: {error.strerror or error}. Nothing was left there.") from error
+    except (OSError, RuntimeError) as error:  # RuntimeError: symbolic links in a circle
+        why = error.strerror if isinstance(error, OSError) else error
+        raise DataError(f"{folder} cannot be written: {why}. What was there is as it was.") from error
     return replaced
 
 
