@@ -10,11 +10,14 @@ of several rounds; what travels between machines is the ratio. Peers are measure
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from benchmarks.peers import load_peers
+
 from oulibench.constraints import get_constraint
+
+T = TypeVar("T")
 
 ROUNDS = 15
 REPEATS = 100
@@ -102,7 +105,7 @@ SENTENCES: dict[str, tuple[Any, list[str]]] = {
 }
 
 
-def verdicts_per_second(check: Callable[[str], object], sentences: list[str]) -> float:
+def verdicts_per_second(check: Callable[[T], object], sentences: Sequence[T]) -> float:
     """Calls a second of CPU time, in the best of several rounds."""
     best = float("inf")
     for _ in range(ROUNDS):

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.peers import Target
+
 from oulibench.constraints import get_constraint
-from oulibench.policy import Policy
+from oulibench.policy import DEFAULT_POLICY, Policy
 
 GOLDEN = Path(__file__).parents[2] / "tests/golden"
 
@@ -25,7 +26,7 @@ class Rule:
     """A task under a convention; with `formal`, what the letters alone must do."""
 
     task: str
-    policy: Policy = Policy()
+    policy: Policy = DEFAULT_POLICY
     formal: bool = False
 
 

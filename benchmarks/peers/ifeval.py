@@ -12,6 +12,7 @@ from string import ascii_lowercase
 from typing import Any
 
 from benchmarks.peers import Check, Target
+
 from oulibench.text import fold, letters
 
 _ifeval: Any = import_module("if_verifiable.ifeval.instructions")

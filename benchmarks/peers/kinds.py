@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from benchmarks.peers import Check
 from benchmarks.peers.cases import Case
+
 from oulibench.text import fold, normalise, without_list_mark
 
 APOSTROPHE = re.compile(r"['’‘ʼ′`´]")
