@@ -26,7 +26,7 @@ COMMANDS: Final[dict[str, str]] = {
     "agreement": "agreement between annotators",
     "judge": "let a model rate the outputs that passed",
     "mine": "find demonstrations in treebanks or text",
-    "export": "export annotation files for other tools",
+    "export": "export the benchmark as a dataset, annotation files for other tools",
     "lm-eval-path": "print the folder of the tasks for lm-evaluation-harness",
     "serve": "serve a local model to OpenAI clients on this machine",
 }
