@@ -1,7 +1,8 @@
-"""What the site shows that is not a page under docs/: the README, the changelog, the model card and the commands.
+"""What the site shows that is not a page under docs/: the README, the changelog, the cards and the commands.
 
 Nothing is written twice. README.md is the site's first page; the reference of the commands is made of the argparse
-parsers whenever the site is built. Links are written as they work in the repository, and translated here.
+parsers, and the dataset's card by the exporter, whenever the site is built. Links are written as they work in the
+repository, and translated here.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ PAGES: Final = {
 }
 """Files of the repository that are pages of the site → the page's path."""
 
+DATASET_CARD: Final = "dataset-card.md"
 COMMANDS_HERE: Final = "<!-- commands -->"
 
 
@@ -35,10 +37,13 @@ def on_files(files: Any, config: Any) -> Any:
 
     for source, page in PAGES.items():
         files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
+    files.append(File.generated(config, DATASET_CARD, content=dataset_card()))
     return files
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    if page.file.abs_src_path is None:  # made here
+        return markdown
     source = Path(page.file.abs_src_path).resolve().relative_to(ROOT).as_posix()
     return site_links(markdown, source, page.file.src_uri).replace(COMMANDS_HERE, commands_page())
 
@@ -88,7 +93,19 @@ def _by_fences(markdown: str) -> Iterator[tuple[str, bool]]:
     yield markdown[start:], bool(opening)
 
 
-# --- commands ---
+# --- what is made ---
+
+
+def dataset_card() -> str:
+    """The card that goes with the exported dataset, as `oulibench export dataset` writes it for the suite `paper`."""
+    from oulibench.suite import load_suite
+    from oulibench.suite.dataset import build_dataset
+    from oulibench.suite.publication import card_text
+
+    text = card_text(build_dataset(load_suite("paper")))
+    return text.replace("# OuLiBench\n", "# Dataset card\n", 1)
+
+
 
 
 def command_parsers() -> dict[str, argparse.ArgumentParser]:

@@ -122,3 +122,19 @@ def test_links_between_files_work_in_the_repository(source: Path) -> None:
 )
 def test_links_are_translated_for_the_site(written: str, source: str, page: str, shown: str) -> None:
     assert site_links(written, source, page) == shown
+
+
+def test_the_citation_is_the_same_everywhere() -> None:
+    yaml = pytest.importorskip("yaml")
+    bibtex = (ROOT / "src/oulibench/data/dataset/citation.bib").read_text(encoding="utf-8").strip()
+    shown = next(block.code for block in blocks(ROOT / "docs" / "citing.md") if block.language == "bibtex")
+    assert shown.strip() == bibtex
+    fields = dict(re.findall(r"^ +(\w+) = \{(.*)\},?$", bibtex, re.M))
+    cff = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    paper = cff["preferred-citation"]
+    assert paper["title"] == re.sub("[{}]", "", fields["title"])
+    authors = [f"{a['family-names']}, {a['given-names']}" for a in paper["authors"]]
+    assert authors == fields["author"].split(" and ")
+    assert (str(paper["year"]), str(paper["volume"])) == (fields["year"], fields["volume"])
+    assert (paper["collection-title"], paper["journal"]) == (fields["booktitle"], fields["series"])
+    assert paper["url"] == fields["url"]
