@@ -5,8 +5,8 @@
     python benchmarks/rewards.py --gates [CONLLU_FILE …]
 
 Without an option: rewards a second, per task, without gates, with those that need no parse, and with the default ones,
-in batches of several sizes, over one process and several; no completion comes twice. Times are on the clock, the best of
-three rounds. What travels between machines is the ratio to the column before it: how many of the same texts Python
+in batches of several sizes, over one process and several; no completion comes twice. Times are on the clock, the best
+of three rounds. What travels between machines is the ratio to the column before it: how many of the same texts Python
 splits at white space and counts in the same time (`collections.Counter(text.split())`).
 
 `--adversary`: the mean and the largest reward of each cheap strategy over all tasks and several targets, with the
@@ -25,6 +25,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from statistics import mean
 from typing import Any, Final, NamedTuple
@@ -257,7 +258,7 @@ def phrases() -> tuple[str, ...]:
     """Articles with the word after them, out of the demonstrations."""
     articles = {"il", "lo", "la", "i", "gli", "le", "un", "uno", "una"}
     found = [words(fold(text)) for text in built_in()]
-    return tuple(sorted({f"{a} {w}" for text in found for a, w in zip(text, text[1:], strict=False) if a in articles}))
+    return tuple(sorted({f"{a} {w}" for text in found for a, w in pairwise(text) if a in articles}))
 
 
 def noun_phrases(ask: Ask) -> str:
