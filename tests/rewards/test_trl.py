@@ -70,6 +70,14 @@ def test_an_empty_completion_earns_nothing(completion: Any) -> None:
     assert call(UNGATED, [completion], task=["word_length"], target=["4"], n=[1]) == [0.0]
 
 
+def test_reasoning_that_the_prompt_opened_is_no_answer() -> None:
+    """A completion that begins within the reasoning and is cut off there holds no tag at all."""
+    columns: dict[str, list[Any]] = {"task": ["word_length"] * 3, "target": ["4"] * 3, "n": [1] * 3}
+    answers = ["Servono quattro parole", f"Quattro parole.</think>{SENTENCE}", f"<think>Ehm.</think>{SENTENCE}"]
+    assert call(make_reward(gates=None, reasoning=True), answers, **columns) == [0.0, 1.0, 1.0]
+    assert call(UNGATED, answers, **columns) == [0.75, 1.0, 1.0]
+
+
 def test_rows_of_other_tasks_have_no_reward() -> None:
     columns: dict[str, list[Any]] = {
         "task": ["lipogram", "word_length", None, "gsm8k"],

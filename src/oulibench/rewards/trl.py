@@ -23,6 +23,8 @@ from oulibench.rewards.gates import DEFAULT_GATES, Gates
 Text = str | Sequence[Mapping[str, Any]]
 """A prompt or a completion: a text, or messages."""
 
+_OPENING: Final = "<think>"
+
 
 @dataclass(frozen=True)
 class ConstraintReward:
@@ -31,6 +33,7 @@ class ConstraintReward:
     Attributes:
         task: the task whose rows it rewards; None for all.
         gates, strict, policy, processes: as in `oulibench.rewards.score_completions`.
+        reasoning: whether completions begin within the model's reasoning, the prompt having opened it.
         name: what TRL's logs call it.
     """
 
@@ -39,6 +42,7 @@ class ConstraintReward:
     strict: bool = False
     policy: Mapping[str, Any] | None = None
     processes: int = 1
+    reasoning: bool = False
     name: str = "constraint_reward"
 
     @property
@@ -82,7 +86,7 @@ class ConstraintReward:
             {
                 "task": name if self.task in (None, name) else None,
                 "target": wanted,
-                "completion": answer_text(completion),
+                "completion": self._opened(answer_text(completion)),
                 "n": asked,
                 "prompt": prompt_text(prompt),
                 "demonstrations": shown or (),
@@ -92,6 +96,10 @@ class ConstraintReward:
         ]
         return score_completions(rows, self.gates, self.strict, self.policy, self.processes)
 
+    def _opened(self, answer: str) -> str:
+        """An answer with the tag that the prompt took from it, so that reasoning cut off is not read as an answer."""
+        return f"{_OPENING}{answer}" if self.reasoning and _OPENING not in answer else answer
+
 
 def make_reward(
     task: str | None = None,
@@ -100,6 +108,7 @@ def make_reward(
     strict: bool = False,
     policy: Mapping[str, Any] | None = None,
     processes: int = 1,
+    reasoning: bool = False,
     name: str | None = None,
 ) -> ConstraintReward:
     """A reward function for `reward_funcs`.
@@ -111,6 +120,8 @@ def make_reward(
         strict: 1 for a text that satisfies its constraint and 0 for any other, instead of partial scores.
         policy: conventions other than the defaults (see `oulibench.policy.Policy`), such as the parser.
         processes: over how many processes to spread the verdicts.
+        reasoning: for models whose chat template opens the reasoning (`<think>`) in the prompt, so that completions
+            only close it: what is not closed is no answer. Where the model itself writes both tags, it is not needed.
         name: what the logs call it. Two functions of one trainer need two names. By default it says what was chosen:
             `lipogram_reward`, `constraint_reward_strict`, `constraint_reward_ungated` …
 
@@ -120,7 +131,7 @@ def make_reward(
     if task is not None:
         get_constraint(task)
     default = f"{task or 'constraint'}_reward{'_strict' if strict else ''}{'_ungated' if gates is None else ''}"
-    return ConstraintReward(task, gates, strict, policy, processes, name or default)
+    return ConstraintReward(task, gates, strict, policy, processes, reasoning, name or default)
 
 
 constraint_reward: Final = make_reward()
