@@ -20,9 +20,10 @@ from oulibench.results.store import Extra, terminal, write_results
 from oulibench.results.systems import Part, system_names, tally_runs
 from oulibench.results.table import bookkeeping, results_of
 from oulibench.results.tally import Cell, CellKey
+from oulibench.results.together import remarks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from oulibench.cli.options import Subparsers
 
@@ -32,12 +33,15 @@ answers are read and checked again (items.jsonl, results.json, results.md and re
 anew), and the report goes into a folder of its own: report.html (opens from disk, needs no network), report.json (every
 number), tables/ (Markdown, CSV, LaTeX), figures/ (SVG, PDF), items.parquet (the rows).
 
-A model that stands in several runs with other settings is shown once per run; nothing is averaged over them.
+Runs of one model with the same settings that asked different things (other tasks, other numbers of demonstrations) are
+one row each; a model that stands in several runs with other settings, or was asked the same again, is shown once per
+run; nothing is averaged over them. Runs without answers are named and left out, and the exit code is 1.
 """
 _EXAMPLE = """\
 examples:
   $ oulibench report runs/quick                        # → runs/quick/report/report.html
   $ oulibench report runs/a runs/b -o paper --language it --intervals
+  $ oulibench report runs/* --alias vllm/lab/m=m --alias hf/lab/m=m     # two names, one model
   $ oulibench report --table runs/quick                # the table alone, without the extra «report»
   $ oulibench report scored.jsonl -o out               # a file that «oulibench score» wrote
 """
@@ -54,6 +58,9 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("runs", metavar="DIR", nargs="+", type=Path, help="run folders, or files of scored rows")
     parser.add_argument("-o", "--out", metavar="DIR", type=Path, help="where the report goes (default: DIR/report)")
+    parser.add_argument(
+        "--alias", metavar="MODEL=NAME", action="append", default=[], help="show a model under a name; may be repeated"
+    )
     parser.add_argument("--table", action="store_true", help="only the table: no page, no figures, no statistics")
     parser.add_argument("--keep-items", action="store_true", help="take items.jsonl as it stands, check nothing again")
     parser.add_argument("--language", choices=("en", "it"), default="en", help="language of the page (default: en)")
@@ -79,24 +86,68 @@ def add_parser(subparsers: Subparsers) -> None:
 def main(args: argparse.Namespace) -> int:
     if args.seed < 0 or args.resamples < 100 or args.items < 0:
         raise DataError("--seed and --items are at least 0, --resamples at least 100.")
-    runs = [open_run(path) for path in args.runs]
+    aliases = aliases_of(args.alias)
+    runs, left_out = _open_all(args.runs)
     if not args.table:
         from oulibench.results.report import need_extra
 
         need_extra()  # before the work, not after it
-    failed = False
+    failed = bool(left_out)
     for run in runs:
         failed |= refresh(run, args)
         failed |= report_table(run, len(runs) > 1, args.seed)
     if which := different_datasets(runs, "unknown"):
         note = load_labels("en").text("datasets_differ", which=which)
         print(one_line(f"note: {note}"), file=sys.stderr)
+    for remark in remarks(runs, aliases):
+        print(one_line(f"note: {remark}"), file=sys.stderr)
+    for why in left_out.values():
+        print(one_line(f"left out: {why}"), file=sys.stderr)
     if not args.table:
-        print(f"report: {write(runs, args)}")
+        print(f"report: {write(runs, args, aliases, list(left_out))}")
     return EXIT_FAILED if failed else EXIT_OK
 
 
-def write(runs: list[Run], args: argparse.Namespace) -> Path:
+def _open_all(paths: Sequence[Path]) -> tuple[list[Run], dict[str, str]]:
+    """The runs at `paths`, and why others cannot be reported, by path.
+
+    Raises:
+        DataError: there is none that can be reported, or one is named twice.
+    """
+    runs: list[Run] = []
+    left_out: dict[str, str] = {}
+    seen: dict[Path, Path] = {}
+    for path in paths:
+        if (first := seen.setdefault(path.resolve(), path)) is not path:
+            raise DataError(f"{path} and {first} are the same run; name it once.")
+        try:
+            runs.append(open_run(path))
+        except DataError as error:
+            left_out[str(path)] = str(error)
+    if not runs:
+        raise DataError("\n".join(left_out.values()))
+    return runs, left_out
+
+
+def aliases_of(pairs: Sequence[str]) -> dict[str, str]:
+    """Model → name, out of `MODEL=NAME`.
+
+    Raises:
+        DataError: a pair is none, or a model has two names.
+    """
+    aliases: dict[str, str] = {}
+    for pair in pairs:
+        model, equals, name = pair.partition("=")
+        if not model or not equals or not name:
+            raise DataError(f"--alias is MODEL=NAME such as vllm/lab/model=model, not {pair!r}.")
+        if aliases.setdefault(model, name) != name:
+            raise DataError(f"--alias gives {model} two names: {aliases[model]} and {name}.")
+    return aliases
+
+
+def write(
+    runs: list[Run], args: argparse.Namespace, aliases: Mapping[str, str] | None = None, left_out: Sequence[str] = ()
+) -> Path:
     """Write the report; returns the path of its page."""
     from oulibench.results.intervals import Settings
     from oulibench.results.report import PAGE, write_report
@@ -112,6 +163,8 @@ def write(runs: list[Run], args: argparse.Namespace) -> Path:
         parse=not args.no_parse,
         intervals_in_tables=args.intervals,
         most_items=args.items,
+        aliases=aliases,
+        left_out=left_out,
         progress=progress,
     )
     progress.end()

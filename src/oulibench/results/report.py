@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -51,6 +51,8 @@ def write_report(
     parse: bool = True,
     intervals_in_tables: bool = False,
     most_items: int = MOST_ITEMS,
+    aliases: Mapping[str, str] | None = None,
+    left_out: Sequence[str] = (),
     progress: Callable[[str], None] = lambda _: None,
 ) -> Analysis:
     """Write the report on runs whose items are there.
@@ -64,6 +66,8 @@ def write_report(
         parse: whether to compute counting conventions that need the parser.
         intervals_in_tables: whether Markdown and LaTeX tables show intervals.
         most_items: rows that the page's item browser holds.
+        aliases: model → the name to show it under; models with one name are one model.
+        left_out: names of runs that were asked for but hold no answers, for the page's notes.
         progress: told what is being done.
 
     Raises:
@@ -73,7 +77,7 @@ def write_report(
     need_extra()
     labels = load_labels(language)
     progress("reading")
-    names = system_names(runs)
+    names = system_names(runs, aliases)
     stored = StoredAnswers(runs, names)
     cells = tally_runs(runs, names, keep_items=True)
     analysis = analyse(
@@ -104,7 +108,7 @@ def write_report(
         write_text(folder / "tables" / f"quality-{number}.md", section.markdown)
         write_text(folder / "tables" / f"quality-{number}.tex", section.latex)
     progress("page")
-    page = render_page(analysis, labels, tables, figures, stored.incomplete, most_items, quality)
+    page = render_page(analysis, labels, tables, figures, stored.incomplete, most_items, quality, left_out)
     write_text(folder / PAGE, page)
     write_text(folder / "report.json", json.dumps(analysis.fields(), ensure_ascii=False, indent=1) + "\n")
     progress("rows")

@@ -56,7 +56,8 @@ class Run:
         if not isinstance(record, Mapping):
             return None
         named = {"dataset": "version", "checksum": "checksum", "demonstrations": "demonstrations"}
-        return "|".join(f"{name}:{record[key]}" for name, key in named.items() if isinstance(record.get(key), str)) or None
+        found = {name: value for name, key in named.items() if isinstance(value := record.get(key), str)}
+        return "|".join(f"{name}:{value}" for name, value in found.items()) or None
 
 
 def open_run(path: Path) -> Run:
@@ -67,10 +68,18 @@ def open_run(path: Path) -> Run:
     """
     if path.is_file():
         return Run(path.stem, path, None, {})
+    if not path.exists():
+        raise DataError(f"{path} is not there: no run has written it.")
     if not path.is_dir():
         raise DataError(f"{path} is neither a run folder nor a file of scored rows.")
     responses, items = path / RESPONSES, path / ITEMS
     if not responses.is_file() and not items.is_file():
+        if (path / SETTINGS).is_file():
+            raise DataError(
+                f"{path} holds a run whose answers are not written out yet: it is still going on, or was killed. "
+                f"Where it was killed, the same command goes on with it, or «oulibench run --config "
+                f"{path / SETTINGS} --out {path}»."
+            )
         raise DataError(
             f"{path} is no run folder: it holds neither {RESPONSES} nor {ITEMS}. «oulibench run --out DIR» makes one."
         )
@@ -89,14 +98,6 @@ def _read_settings(path: Path) -> dict[str, Any]:
         raise DataError(f"{path} must hold a JSON object with the run's settings.")
     return settings
 
-
-def items_of(rows: Sequence[Mapping[str, Any]], policy: Mapping[str, Any] | None = None) -> list[list[Row]]:
-    """The item rows of each row of `responses.jsonl`; never raises.
-
-    A call that the provider failed gives one row `no_response`, with `error` kept.
-    """
-    scored = iter(score_block([row for row in rows if not _call_failed(row)], policy))
-    return [[_unanswered(row)] if _call_failed(row) else [_item_row(r) for r in next(scored)] for row in rows]
 
 def by_dataset(runs: Sequence[Run]) -> dict[str | None, list[str]]:
     """The names of the runs by the dataset they asked from (None where a run does not say); more than one entry means
@@ -119,6 +120,14 @@ def different_datasets(runs: Sequence[Run], unknown: str) -> str:
         return ""
     return "; ".join(f"{line or unknown} ({', '.join(names)})" for line, names in grouped.items())
 
+
+def items_of(rows: Sequence[Mapping[str, Any]], policy: Mapping[str, Any] | None = None) -> list[list[Row]]:
+    """The item rows of each row of `responses.jsonl`; never raises.
+
+    A call that the provider failed gives one row `no_response`, with `error` kept.
+    """
+    scored = iter(score_block([row for row in rows if not _call_failed(row)], policy))
+    return [[_unanswered(row)] if _call_failed(row) else [_item_row(r) for r in next(scored)] for row in rows]
 
 
 def _call_failed(row: Mapping[str, Any]) -> bool:

@@ -24,6 +24,7 @@ _NOT_DECISIVE: Final = frozenset(
         "tasks",
         "shots",
         "models",
+        "model_base_url",  # where the model was, a free port of some node; what it was is its name
         "wording",
         "wordings",
         "requests",
@@ -51,21 +52,21 @@ def part_of(run: int, row: Mapping[str, Any]) -> Part:
     return run, str(row.get("model") or UNNAMED), str(row.get("wording") or "")
 
 
-def system_names(runs: Sequence[Run]) -> dict[Part, str]:
+def system_names(runs: Sequence[Run], aliases: Mapping[str, str] | None = None) -> dict[Part, str]:
     """The name of the system that each part belongs to.
+
+    Args:
+        runs: the runs shown together.
+        aliases: model → the name to show it under; models with one name are one model.
 
     Raises:
         DataError: a file of scored rows cannot be read.
     """
-    asked: dict[Part, set[tuple[str, int]]] = defaultdict(set)
-    for number, run in enumerate(runs):
-        for row in read_items(run):
-            shots = row.get("shots")
-            asked[part_of(number, row)].add((str(row.get("task")), shots if isinstance(shots, int) else 0))
+    asked = asked_of(runs)
     wordings: dict[str, set[str]] = defaultdict(set)
     groups: dict[tuple[str, str], list[list[Part]]] = defaultdict(list)
     for part in sorted(asked):
-        number, model, wording = part
+        number, model, wording = part[0], (aliases or {}).get(part[1], part[1]), part[2]
         wordings[model].add(wording)
         for group in groups[model, wording]:
             if all(
@@ -84,6 +85,20 @@ def system_names(runs: Sequence[Run]) -> dict[Part, str]:
                 name += f" ({', '.join(run_names[part[0]] for part in group)})"
             names |= dict.fromkeys(group, name)
     return names
+
+
+def asked_of(runs: Sequence[Run]) -> dict[Part, set[tuple[str, int]]]:
+    """The tasks, each with a number of demonstrations, that each part was asked.
+
+    Raises:
+        DataError: a file of scored rows cannot be read.
+    """
+    asked: dict[Part, set[tuple[str, int]]] = defaultdict(set)
+    for number, run in enumerate(runs):
+        for row in read_items(run):
+            shots = row.get("shots")
+            asked[part_of(number, row)].add((str(row.get("task")), shots if isinstance(shots, int) else 0))
+    return asked
 
 
 def decisive(run: Run) -> dict[str, str]:

@@ -38,6 +38,7 @@ def render_page(
     incomplete: Mapping[str, tuple[int, int]],
     most_items: int = MOST_ITEMS,
     quality: Sequence[Section] = (),
+    left_out: Sequence[str] = (),
 ) -> str:
     """The page.
 
@@ -49,6 +50,7 @@ def render_page(
         incomplete: run → (answers stored, answers expected).
         most_items: how many rows the item browser holds.
         quality: what people and judges say of the texts.
+        left_out: names of runs that hold no answers.
     """
     from jinja2 import DictLoader, Environment, StrictUndefined
 
@@ -79,7 +81,7 @@ def render_page(
         },
         facts=_facts(analysis, labels),
         books=analysis.books.in_words(),
-        notes=notes(analysis, labels, incomplete),
+        notes=[*(labels.text("left_out", run=run) for run in left_out), *notes(analysis, labels, incomplete)],
         interval_note=labels.text("intervals", resamples=analysis.settings.resamples, seed=analysis.settings.seed),
         counterparts=analysis.counterparts,
         source=analysis.published,
@@ -89,9 +91,9 @@ def render_page(
         sampled=total > most_items,
         payload=pack(items_payload(analysis, labels, most_items)),
         runs=[{"name": run.name, "settings": _settings(run.settings)} for run in analysis.runs],
+        datasets=[(line, ", ".join(names)) for line, names in by_dataset(analysis.runs).items() if line],
         signatures=list(analysis.signatures.items()),
         ui_json=_for_script(dict(labels.ui)),
-        datasets=[(line, ", ".join(names)) for line, names in by_dataset(analysis.runs).items() if line],
         version=__version__,
     )
     return page.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
