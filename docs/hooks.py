@@ -106,8 +106,6 @@ def dataset_card() -> str:
     return text.replace("# OuLiBench\n", "# Dataset card\n", 1)
 
 
-
-
 def command_parsers() -> dict[str, argparse.ArgumentParser]:
     """The parser of each command, by its full name («oulibench export annotation»), in the order of the help."""
     from oulibench.cli import COMMANDS
@@ -134,8 +132,7 @@ def commands_page() -> str:
 def _command(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
     yield f"{'#' * len(name.split())} {name}"
     yield from _prose(parser.description or "")
-    parser.formatter_class = lambda prog: argparse.HelpFormatter(prog, width=84)
-    yield f"```text\n{parser.format_usage().strip()}\n```"
+    yield f"```text\n{_usage(parser)}\n```"
     arguments, options, *groups = parser._action_groups
     for group in (arguments, *groups, options):
         actions = [a for a in group._group_actions if not isinstance(a, _NOT_SHOWN)]
@@ -147,6 +144,17 @@ def _command(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
             yield "**other options**"
         yield "\n".join(["| | |", "|---|---|", *(_row(action, parser) for action in actions)])
     yield from _epilog(parser.epilog or "")
+
+
+def _usage(parser: argparse.ArgumentParser) -> str:
+    """The call in one line; the options stand in the tables below."""
+    form = argparse.HelpFormatter(parser.prog)._format_args
+    shown = [a for a in parser._actions if not isinstance(a, argparse._HelpAction)]
+    options = ["[options]"] if any(a.option_strings for a in shown) else []
+    required = [
+        f"{a.option_strings[0]} {a.metavar or a.dest.upper()}" for a in shown if a.option_strings and a.required
+    ]
+    return " ".join([parser.prog, *options, *required, *(form(a, "") for a in shown if not a.option_strings)])
 
 
 _NOT_SHOWN: Final = (argparse._HelpAction, argparse._SubParsersAction)
