@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
+from tests.docs.blocks import ROOT
 
 import oulibench
 from oulibench.constraints import benchmark_tasks
 from oulibench.text import graphic_words, normalise, without_list_mark, words
-from tests.docs.blocks import ROOT
 
 PAGE = (ROOT / "docs" / "constraints.md").read_text(encoding="utf-8")
 
@@ -55,8 +55,7 @@ def test_the_verdict_on_a_text_is_what_the_page_says(line: Line) -> None:
     verdict = oulibench.check(line.task, line.text, line.target, **line.policy)
     assert line.verdict in ("passes", "fails")
     assert verdict.passed == (line.verdict == "passes"), verdict.reason
-    flags = [flag for flag in re.findall(r"`(\w+)`", line.why)]
-    assert set(flags) <= set(verdict.flags)
+    assert set(re.findall(r"`(\w+)`", line.why)) <= set(verdict.flags)
 
 
 def test_every_task_has_texts_that_pass_and_texts_that_fail() -> None:

@@ -11,7 +11,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-
 from tests.docs.blocks import ROOT
 
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
