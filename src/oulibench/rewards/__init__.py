@@ -1,6 +1,6 @@
 """Verdicts as rewards for training: one core, thin adapters for trainers."""
 
-from oulibench.rewards.core import Explanation, explain, reward, score_completions
+from oulibench.rewards.core import Explanation, explain, explain_row, reward, score_completions
 from oulibench.rewards.gates import DEFAULT_GATES, Gates
 
-__all__ = ["DEFAULT_GATES", "Explanation", "Gates", "explain", "reward", "score_completions"]
+__all__ = ["DEFAULT_GATES", "Explanation", "Gates", "explain", "explain_row", "reward", "score_completions"]

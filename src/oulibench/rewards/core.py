@@ -27,7 +27,7 @@ from oulibench.behaviour.duplicates import text_key
 from oulibench.constraints import AnyConstraint, get_constraint
 from oulibench.errors import DataError, OuLiBenchError, PolicyError, TextError, UnknownTaskError
 from oulibench.policy import DEFAULT_POLICY, Policy
-from oulibench.responses import read_response
+from oulibench.responses import Unit, read_response
 from oulibench.responses.reasoning import without_reasoning, without_template
 from oulibench.rewards.gates import (
     DEFAULT_GATES,
@@ -93,6 +93,12 @@ class Explanation:
         """The names of the gates that closed on any text, in alphabetical order."""
         return tuple(sorted({gate.gate for text in self.texts for gate in text.closed}))
 
+    @property
+    def why(self) -> str:
+        """The reward's reasons, for a person: of each text the gates that closed, or the verdict."""
+        reasons = [" ".join(f"[{g.gate}] {g.why}" for g in text.closed) or text.reason for text in self.texts]
+        return "\n".join(reasons) if reasons else self.reason
+
 
 def reward(
     task: str,
@@ -123,9 +129,19 @@ def explain(
     policy: Mapping[str, Any] | None = None,
 ) -> Explanation:
     """The reward of one completion with the verdicts and gates that it comes from; same arguments, same reward."""
-    case = _read(0, _row(task, completion, target, n, prompt, demonstrations), policy)
+    return explain_row(_row(task, completion, target, n, prompt, demonstrations), gates, strict, policy)
+
+
+def explain_row(
+    row: Mapping[str, Any],
+    gates: Gates | None = DEFAULT_GATES,
+    strict: bool = False,
+    policy: Mapping[str, Any] | None = None,
+) -> Explanation:
+    """The reward of one row with the verdicts and gates that it comes from (see `score_completions`)."""
+    case = _read(0, row, policy)
     if case is None:
-        return Explanation(None, (), 0, f"{task!r} is no task of the benchmark.")
+        return Explanation(None, (), 0, f"{row.get('task')!r} is no task of the benchmark.")
     (texts,) = _judge([case], _Settings(gates, strict, policy), explained=True)
     explained = tuple(text.explained(strict) for text in texts)
     return Explanation(_mean(texts, case.asked, strict), explained, case.asked, case.reason)
@@ -206,11 +222,13 @@ _pools: dict[int, ProcessPoolExecutor] = {}
 
 def _pool(processes: int) -> ProcessPoolExecutor:
     if processes not in _pools:
+        import atexit
         from concurrent.futures import ProcessPoolExecutor
         from multiprocessing import get_context
 
         # Forking a process that runs threads (a trainer's, a parser's) can hang; a fork server starts from a clean one.
         _pools[processes] = ProcessPoolExecutor(processes, mp_context=get_context("forkserver"))
+        atexit.register(_pools[processes].shutdown)
     return _pools[processes]
 
 
@@ -316,15 +334,15 @@ def _texts(
 ) -> tuple[tuple[str, ...], str]:
     """The texts of a completion, and why there is none where there is none."""
     if n is not None:
-        unit = "stanza" if constraint.unit(policy) == "stanza" else "sentence"
-        reading = read_response(completion, task=constraint.name, target=target, requested=n, unit=unit)  # type: ignore[arg-type]
-        return tuple(item.text for item in reading.items), "" if reading.items else reading.status
+        unit: Unit = "stanza" if constraint.unit(policy) == "stanza" else "sentence"
+        reading = read_response(completion, task=constraint.name, target=target, requested=n, unit=unit)
+        return tuple(item.text for item in reading.items), _NO_TEXTS.get(reading.status, "")
     steps: list[str] = []
     answer = without_reasoning(normalise(completion), steps)
     if answer is None:
-        return (), "unclosed_reasoning"
+        return (), _NO_TEXTS["unclosed_reasoning"]
     text = without_template(answer, steps).strip()
-    return ((text,), "") if text else ((), "no_response")
+    return ((text,), "") if text else ((), _NO_TEXTS["no_response"])
 
 
 def _content(text: str) -> str:
@@ -400,7 +418,7 @@ def _judge(cases: Sequence[_Case], settings: _Settings, explained: bool = False)
     return judged
 
 
-LONGEST_PARSED: Final = 20_000
+LONGEST_PARSED: Final = 5_000
 """Characters. A longer text earns nothing where its syntax is looked at: one completion must not hold up a step."""
 
 
@@ -432,12 +450,23 @@ def _close_repeated(texts: Sequence[_Judged]) -> None:
 
 def _close_by_syntax(text: _Judged, threshold: float) -> None:
     try:
-        closed = closed_by_syntax(text.content, threshold) if len(text.content) <= LONGEST_PARSED else None
+        if len(text.content) > LONGEST_PARSED:
+            closed: ClosedGate | None = ClosedGate("syntax", f"More than {LONGEST_PARSED:,} characters are not parsed.")
+        else:
+            closed = closed_by_syntax(text.content, threshold)
     except Exception as error:
         text.verdict, text.error = None, str(error)
         return
     if closed:
         text.closed = (*text.closed, closed)
+
+
+_NO_TEXTS: Final = {
+    "refusal": "The model refused.",
+    "no_response": "The model gave no answer.",
+    "unclosed_reasoning": "The answer stops within its reasoning.",
+    "unreadable": "The answer holds nothing that could be read as what was asked for.",
+}
 
 
 def _parse_ahead(contents: Mapping[str, Sequence[str]]) -> None:

@@ -15,9 +15,10 @@ copying      the largest of three shares: of the text's runs of four words (of a
              that one demonstration has too, over the words of the longer of the two; in palindromes, of its letters
              that stand in traditional palindromes or in words that are palindromes by themselves.
 italian      share of the words that are Italian: known to the lexicon; a capitalised word that Italian texts hold; or a
-             number, while numbers are no more than a third. Also closed, in texts of six words or more, where function
-             words are less than a tenth (a list; not asked of tautograms, acrostics and inverse lipograms, which may
-             well do without) or more than 85 in a hundred.
+             number, while numbers are no more than a third. Also closed where less than half of what is no white space
+             are letters and digits; and, in texts of six words or more, where function words are less than a tenth (a
+             list; not asked of tautograms, acrostics and inverse lipograms, which may well do without) or more than 85
+             in a hundred.
 syntax       mean over the words of the natural logarithm of the probability that the bundled parser gives to the head
              and the relation it chose: in words that make no sentence it finds nothing likely. Also closed on texts of
              three words or more that have no verb and next to no function words (less than a fifth), on enumerations
@@ -42,7 +43,7 @@ from oulibench.constraints import AnyConstraint
 from oulibench.constraints.base import WORDINGS
 from oulibench.lexicon import load_lexicon
 from oulibench.policy import Policy
-from oulibench.text import fold, letters, normalise, words
+from oulibench.text import count_characters, fold, letters, normalise, words
 
 GateName = Literal["min_words", "max_words", "repetition", "copying", "italian", "syntax"]
 
@@ -147,7 +148,7 @@ def closed_gates(
         if share > gates.copying:
             closed.append(ClosedGate("copying", f"{share:.0%} of it is taken over from what was shown or is known."))
     if gates.italian is not None:
-        why = _not_italian(found, constraint.name, gates.italian)
+        why = _not_italian(content, found, constraint.name, gates.italian)
         if why:
             closed.append(ClosedGate("italian", why))
     return tuple(closed)
@@ -175,7 +176,9 @@ def repeated_share(found: Sequence[_Known]) -> float:
     return 1 - len(set(content)) / len(content) if content else 0.0
 
 
-def _not_italian(found: Sequence[_Known], task: str, threshold: float) -> str:
+def _not_italian(content: str, found: Sequence[_Known], task: str, threshold: float) -> str:
+    if 2 * count_characters(content) < sum(map(len, content.split())):
+        return "Less than half of its characters are letters."
     n = len(found)
     numbers = sum(word.number for word in found)
     share = (sum(word.italian for word in found) + (numbers if numbers <= MOST_NUMBERS * n else 0)) / n if n else 0.0
