@@ -45,7 +45,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     if page.file.abs_src_path is None:  # made here
         return markdown
     source = Path(page.file.abs_src_path).resolve().relative_to(ROOT).as_posix()
-    return site_links(markdown, source, page.file.src_uri).replace(COMMANDS_HERE, commands_page())
+    return spaced_lists(site_links(markdown, source, page.file.src_uri)).replace(COMMANDS_HERE, commands_page())
 
 
 # --- links ---
@@ -78,6 +78,14 @@ def site_links(markdown: str, source: str, page: str) -> str:
         return f"[{text}]({posixpath.relpath(there, posixpath.dirname(page) or '.')}{hash_}{anchor})"
 
     return "".join(part if fenced else _LINK.sub(translate, part) for part, fenced in _by_fences(markdown))
+
+
+_LIST_AFTER_TEXT = re.compile(r"^(?=[^\s|])(?!- |\d+\. |#)(.*\n)(?=- |1\. )", re.MULTILINE)
+
+
+def spaced_lists(markdown: str) -> str:
+    """`markdown` with an empty line before each list: MkDocs sees none without it, where others do."""
+    return "".join(part if fenced else _LIST_AFTER_TEXT.sub(r"\1\n", part) for part, fenced in _by_fences(markdown))
 
 
 def _by_fences(markdown: str) -> Iterator[tuple[str, bool]]:

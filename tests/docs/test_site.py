@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from docs.hooks import PAGES, site_links
+from docs.hooks import PAGES, site_links, spaced_lists
 from tests.docs.blocks import PAGES as SOURCES
 from tests.docs.blocks import ROOT, blocks
 
@@ -122,6 +122,21 @@ def test_links_between_files_work_in_the_repository(source: Path) -> None:
 )
 def test_links_are_translated_for_the_site(written: str, source: str, page: str, shown: str) -> None:
     assert site_links(written, source, page) == shown
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("Text:\n- one\n- two\n", "Text:\n\n- one\n- two\n"),
+        ("Text:\n\n- one\n- two\n", "Text:\n\n- one\n- two\n"),
+        ("- one\n  goes on\n- two\n", "- one\n  goes on\n- two\n"),
+        ("Text:\n1. one\n2. two\n", "Text:\n\n1. one\n2. two\n"),
+        ("```text\nx\n- y\n```\n", "```text\nx\n- y\n```\n"),
+        ("a\n-b\n", "a\n-b\n"),
+    ],
+)
+def test_lists_are_seen_as_lists(written: str, shown: str) -> None:
+    assert spaced_lists(written) == shown
 
 
 def test_the_citation_is_the_same_everywhere() -> None:
