@@ -9,6 +9,8 @@ import sys
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from oulibench.errors import DataError, TargetError, UnknownTaskError
 from oulibench.rewards import Gates
@@ -138,6 +140,26 @@ def test_rows_that_are_set_up_wrongly_say_so() -> None:
         make_reward("lipogramm")
     with pytest.raises(ValueError, match="zip"):
         call(UNGATED, [SENTENCE] * 2, task=["lipogram"], target=["e"], n=[1])
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.recursive(
+        st.text(st.characters(), max_size=40) | st.none(),
+        lambda texts: st.lists(st.fixed_dictionaries({"type": st.sampled_from(["text", "image"]), "text": texts})),
+        max_leaves=4,
+    ),
+    st.sampled_from(["lipogram", "word_length", "palindrome", "acrostic", "word_anagram"]),
+    st.sampled_from([None, 1, 3]),
+)
+def test_no_completion_stops_the_training(content: Any, task: str, n: int | None) -> None:
+    """Whatever a model writes, in whatever parts: a number from 0 to 1, the same as text and as message."""
+    target = {"lipogram": "e", "word_length": "4", "palindrome": None, "acrostic": "sole", "word_anagram": "rosa"}[task]
+    message = [{"role": "assistant", "content": content}]
+    columns: dict[str, list[Any]] = {"task": [task] * 2, "target": [target] * 2, "n": [n] * 2}
+    first, second = call(constraint_reward, [message, answer_text(message)], **columns)
+    assert first == second
+    assert first is not None and 0 <= first <= 1
 
 
 def test_names_tell_what_was_chosen() -> None:
