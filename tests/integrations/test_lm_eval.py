@@ -184,6 +184,12 @@ def test_tasks_of_ones_own(tmp_path: Path) -> None:
     own = load("num_fewshot: 3\ndataset_kwargs:\n  task: word_order\n  suite: quick\n  n: 4\n  wording: terse\n")
     expected = build_requests(load_suite("quick"), ["word_order"], [3], "terse", 4)
     assert [doc["prompt"] for doc in own.eval_docs] == [request.prompt for request in expected]
+    sampled = load("dataset_kwargs:\n  task: palindrome\ngeneration_kwargs:\n  do_sample: true\n  temperature: 0.7\n")
+    sampled.build_all_requests(limit=None, rank=0, world_size=1)
+    (limit,) = {token_limit(request) for request in build_requests(load_suite("paper"), ["palindrome"])}
+    assert [instance.arguments[1] for instance in sampled.instances] == [
+        {"until": [], "do_sample": True, "temperature": 0.7, "max_gen_toks": limit}
+    ]
     with pytest.raises(DataError, match="has no demonstrations"):
         load("num_fewshot: 5\ndataset_kwargs:\n  task: tautogram\n")
     with pytest.raises(DataError, match="fewer than the 500"):

@@ -97,7 +97,10 @@ class OuLiBenchTask(ConfigurableTask):  # type: ignore[misc,unused-ignore]
         if self._fixed_shots and not get_constraint(self._options.task).few_shot:
             raise DataError(f"The task {self._options.task} has no demonstrations: num_fewshot is 0.")
         self._requests = self._options.requests(self._fixed_shots or 0)
-        super().__init__(config={**given, "metadata": {**(given.get("metadata") or {}), **self._described()}})
+        given["metadata"] = {**(given.get("metadata") or {}), **self._described()}
+        # Where nothing is said, the harness would stop at the first blank line.
+        given["generation_kwargs"] = {"until": [], **(given.get("generation_kwargs") or {})}
+        super().__init__(config=given)
 
     def _described(self) -> dict[str, Any]:
         """What the harness is to keep with the results: two figures with one `version` are comparable."""
