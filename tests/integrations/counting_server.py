@@ -24,6 +24,8 @@ class Server(ThreadingHTTPServer):
     key: str
     calls: Path
     seconds: float
+    calls_to_live: int
+    answered = 0
     lock = threading.Lock()
 
     def note(self, what: str, body: dict[str, object]) -> None:
@@ -60,6 +62,9 @@ class Handler(BaseHTTPRequestHandler):
         head = {"id": "1", "object": "chat.completion", "created": 1, "model": self.server.model}
         self._send(200, {**head, "choices": [choice], "usage": usage})
         self.server.note("answered", body)
+        self.server.answered += 1
+        if self.server.answered == self.server.calls_to_live:
+            os._exit(1)
 
     def _known(self) -> bool:
         if self.headers.get("Authorization") == f"Bearer {self.server.key}":
@@ -87,6 +92,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.0)
     parser.add_argument("--key", default=os.environ.get("VLLM_API_KEY", ""))
     parser.add_argument("--served-model-name")
+    parser.add_argument("--calls-to-live", type=int, default=-1, help="end after so many answers")
     parser.add_argument("--dead", action="store_true", help="end at once")
     args = parser.parse_args()
     if args.dead:
@@ -94,6 +100,7 @@ def main() -> None:
     server = Server(("127.0.0.1", args.port), Handler)
     server.model, server.key = args.served_model_name or args.model, args.key
     server.calls, server.seconds = args.calls, args.seconds
+    server.calls_to_live = args.calls_to_live
     server.serve_forever(poll_interval=0.05)
 
 

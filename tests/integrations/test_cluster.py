@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -16,12 +17,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.engines.fake_server import FakeServer, Reply
 from tests.integrations.slurm import Slurm, can_run_slurm
 
 from oulibench.cli import main
 
 pytest.importorskip("inspect_ai")
 pytest.importorskip("openai")
+from oulibench.engines.run import alone  # noqa: E402
+
 if shutil.which("bash") is None or shutil.which("setsid") is None:
     pytest.skip("the cluster scripts need bash and setsid", allow_module_level=True)
 
@@ -295,6 +299,63 @@ def test_the_report_names_what_is_missing(tmp_path: Path) -> None:
     page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
     assert "never is not part of this report" in page
     assert "half: 3 of 4 answers" in page
+
+
+def test_a_server_that_dies_fails_the_rest_which_is_asked_again(tmp_path: Path) -> None:
+    (tmp_path / "jobs.txt").write_text(f"r | {MODEL} | --calls-to-live 2 | {FOUR}\n", encoding="utf-8")
+    assert job(tmp_path).wait() == 1
+    kept = {row["prompt"] for row in stored(tmp_path / "runs" / "r") if row["error"] is None}
+    assert len(kept) == 2
+    before = len(calls(tmp_path))
+    (tmp_path / "jobs.txt").write_text(f"r | {MODEL} | | {FOUR}\n", encoding="utf-8")
+    assert job(tmp_path).wait() == 0
+    assert not {call["prompt"] for call in calls(tmp_path)[before:]} & kept
+    assert [row["error"] for row in stored(tmp_path / "runs" / "r")] == [None] * 4
+
+
+@pytest.mark.parametrize(
+    ("provider", "error"),
+    [
+        ("vllm", {"message": "This model's maximum context length is 10 tokens.", "code": 400}),
+        ("openai-api/lab", {"message": "It is too long.", "code": "context_length_exceeded"}),
+        ("openai-api/lab", {"message": "It was filtered.", "code": "content_filter"}),
+    ],
+)
+def test_an_error_of_the_server_is_no_answer_of_the_model(
+    tmp_path: Path, provider: str, error: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Inspect AI puts these errors where the answer would be, and some error messages would be good lipograms."""
+    with FakeServer(lambda body, nth: Reply(status=400, raw=json.dumps({"error": error}).encode())) as server:
+        call = ["run", "--model", f"{provider}/m", "--model-base-url", server.url, "--out", str(tmp_path)]
+        assert main([*call, "--tasks", "palindrome", "--shots", "0", "--n", "2", "--max-retries", "0"]) == 1
+    (row,) = stored(tmp_path)
+    assert row["response"] == ""
+    assert error["message"] in row["error"]
+    assert error["message"] in capsys.readouterr().err
+    (item,) = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert (item["status"], item["item"]) == ("no_response", None)
+
+
+def test_a_second_job_in_the_same_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with FakeServer() as server, alone(tmp_path):
+        call = ["run", "--model", "vllm/m", "--model-base-url", server.url, "--out", str(tmp_path)]
+        assert main([*call, "--tasks", "palindrome", "--shots", "0"]) == 2
+        assert server.calls == []
+    assert "Another process is running" in capsys.readouterr().err
+
+
+def test_a_file_system_without_locks_is_no_reason_to_stop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import fcntl
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with alone(tmp_path):
+        pass
+    assert "cannot be locked (Function not implemented)" in capsys.readouterr().err
 
 
 # --- Inspect AI's provider for vLLM, against a model that runs here ---

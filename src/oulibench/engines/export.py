@@ -11,7 +11,7 @@ from typing import Any, Final
 from inspect_ai.log import EvalSample, list_eval_logs, read_eval_log, read_eval_log_samples
 from inspect_ai.model import ChatMessage
 
-from oulibench.engines.tasks import TRUNCATED
+from oulibench.engines.tasks import TRUNCATED, answer_of
 from oulibench.errors import DataError
 from oulibench.jsonl import Row, dump_line
 from oulibench.suite import Request
@@ -116,11 +116,13 @@ def response_row(model: str, sample: EvalSample) -> Row:
 def answer_fields(sample: EvalSample) -> Row:
     """What came back, as it is stored."""
     output = sample.output
-    error = _short(sample.error.message) if sample.error is not None else output.error
+    response, error = answer_of(output)
+    if sample.error is not None:
+        error = _short(sample.error.message)
     stop_reason = output.stop_reason if output.choices else None
     usage = output.usage
     return {
-        "response": output.completion if output.choices else "",
+        "response": response,
         "stop_reason": stop_reason,
         "truncated": stop_reason in TRUNCATED,
         "error": error,

@@ -16,7 +16,15 @@ from typing import Any, Final
 import anyio.to_thread
 from inspect_ai import Epochs, Task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, Model, get_model, get_model_info
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageSystem,
+    ChatMessageUser,
+    Model,
+    ModelOutput,
+    get_model,
+    get_model_info,
+)
 from inspect_ai.scorer import (
     Metric,
     SampleScore,
@@ -127,6 +135,19 @@ def _limit_for(model: Model, limit: int) -> int:
     return min(limit, info.output_tokens) if info is not None and info.output_tokens else limit
 
 
+def answer_of(output: ModelOutput) -> tuple[str, str | None]:
+    """What the model wrote, and the error that came in its place.
+
+    Inspect AI puts a provider's refusal of a request (too long for the context, blocked by a filter) where the answer
+    would be. The model wrote none of it, which shows in that no tokens were counted.
+    """
+    if not output.choices:
+        return "", output.error
+    if output.usage is None and output.stop_reason in ("model_length", "content_filter"):
+        return "", output.error or output.completion or output.stop_reason
+    return output.completion, output.error
+
+
 # --- scoring -----------------------------------------------------------------------------------------------------
 
 
@@ -186,7 +207,7 @@ def verdicts() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        text = state.output.completion
+        text, _ = answer_of(state.output)
         row = answer_row(state.metadata, text, epoch=state.epoch, stop_reason=state.output.stop_reason)
         # In a thread, for reading and checking must not keep the next call waiting.
         items = (await anyio.to_thread.run_sync(items_of, [row]))[0]
