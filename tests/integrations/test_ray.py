@@ -174,30 +174,25 @@ def test_what_reading_raises_is_raised(cluster: None, tmp_path: Path) -> None:
         list(map_sources([Part(Shard("", tmp_path, None, (0, 0)))], _raise, PartWork(score_block)))
 
 
-@pytest.mark.parametrize(
-    ("task", "targets"),
-    [("lipogram", ["e", "i"]), ("word_length", ["3", "4"]), ("palindrome", []), ("acrostic", ["imo"])],
-)
 def test_a_cluster_mines_what_this_machine_mines(
-    task: str, targets: list[str], cluster: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    cluster: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     corpus = tmp_path / "corpus"
     corpus.mkdir()
     sentences = ["Il mare dorme.", "Dormo solo.", "Ogni notte un gatto canta piano.", "È raro Dora: è.", "Oro."]
     for name in ("a", "b"):
-        lines = [f"{sentences[i % 5]} {name.upper()}{'o' * (i % 7)} mio{'i' * (i % 3)} va." for i in range(30_000)]
+        lines = [f"{sentences[i % 5]} {name.upper()}{'o' * (i % 7)} mio{'i' * (i % 3)} va." for i in range(20_000)]
         (corpus / f"{name}.txt").write_text("\n".join(lines), "utf-8")
+    arguments = ["mine", str(corpus), "--task", "lipogram", "--target", "e", "--target", "i", "--per-target", "4"]
     found = {}
-    arguments = ["mine", str(corpus), "--task", task, *(a for t in targets for a in ("--target", t))]
-    arguments += ["--per-target", "4", "--seed", "3", "--length", "1", "9"]
-    for name, options in {"one": ["-j", "1"], "two": ["-j", "2"], "ray": ["--engine", "ray"]}.items():
-        main([*arguments, *options, "-o", str(tmp_path / name)])
+    for name, options in {"here": ["-j", "1"], "there": ["--engine", "ray"]}.items():
+        assert main([*arguments, *options, "--seed", "3", "-o", str(tmp_path / name)]) == 0
         found[name] = (tmp_path / name).read_bytes(), capsys.readouterr().err
-    assert found["one"] == found["two"] == found["ray"]
-    assert found["one"][0].count(b"\n") >= 1
+    assert found["here"] == found["there"]
+    assert found["here"][0].count(b"\n") == 8
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:9", "ray://127.0.0.1:9", "nowhere.invalid:6379", "nonsense", "auto"])
+@pytest.mark.parametrize("address", ["127.0.0.1:9", "ray://127.0.0.1:10001", "nowhere.invalid:6379", "nonsense"])
 def test_a_cluster_that_is_not_there_is_missed_at_once(address: str, tmp_path: Path) -> None:
     source = write_lines(tmp_path / "in.jsonl", [GOOD])
     command = [sys.executable, "-m", "oulibench", "score", str(source), "--engine", "ray", "--address", address]
@@ -205,9 +200,9 @@ def test_a_cluster_that_is_not_there_is_missed_at_once(address: str, tmp_path: P
     called = subprocess.run(command, capture_output=True, text=True, timeout=90)
     assert called.returncode == 2
     assert called.stderr.strip().startswith("oulibench score: ")
-    assert "cluster" in called.stderr
+    assert "cluster" in called.stderr.lower()
     assert "Traceback" not in called.stderr
-    assert time.monotonic() - start < 60  # most of it is importing Ray on a busy machine
+    assert time.monotonic() - start < 20
 
 
 def test_a_cluster_of_its_own_ends_with_the_command(inputs: Path, tmp_path: Path) -> None:

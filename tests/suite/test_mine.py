@@ -11,7 +11,15 @@ import pytest
 from oulibench.cli import main
 from oulibench.constraints import get_constraint
 from oulibench.errors import DataError, TargetError
-from oulibench.suite.mine import Candidate, is_whole_sentence, mine, read_candidates, texts_to_exclude
+from oulibench.suite.mine import (
+    Candidate,
+    MineWork,
+    is_whole_sentence,
+    mine,
+    read_candidates,
+    read_chunks,
+    texts_to_exclude,
+)
 from oulibench.syntax.tree import ConlluError
 
 TREEBANK = """\
@@ -306,3 +314,51 @@ def test_real_treebanks_have_demonstrations_for_every_target(task: str, fewest: 
         assert len(rows) >= fewest, target
         if task not in ("voice", "word_order"):
             assert all(constraint.check(row["text"], target).passed for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("task", "targets"), [("lipogram", ["e", "i"]), ("word_length", ["3", "5"]), ("palindrome", [None])]
+)
+@pytest.mark.parametrize("characters", [1, 100, 3_000])
+def test_parts_put_together_are_what_the_whole_gives(
+    task: str, targets: list[str | None], characters: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("oulibench.suite.mine._CHUNK_CHARACTERS", characters)
+    sentences = ["Il mare dorme.", "Dormo solo.", "Oro, oro, oro.", "Il mare DORME!", "Ogni gatto qui canta piano."]
+    path = tmp_path / "text.txt"
+    path.write_text("\n".join(f"{sentences[i % 5]} Numero {i % 37} va qui." for i in range(200)), "utf-8")
+    whole = mine(read_candidates(path), get_constraint(task), targets, per_target=5, seed=7)
+    work = MineWork(task, tuple(map(get_constraint(task).parse_target, targets)), per_target=5, seed=7)
+    chunks = list(read_chunks(path))
+    assert len(chunks) > 1
+    assert work.merge(map(work, chunks)) == whole
+    assert whole.fit > 200
+    halves = [half for chunk in chunks for half in work.halves(chunk) or (chunk,)]
+    assert work.merge(map(work, halves)) == whole
+
+
+def test_processes_find_what_one_finds(tmp_path: Path, treebank: Path, lines: Path) -> None:
+    found = []
+    for jobs in ("1", "2"):
+        main(["mine", str(treebank), str(lines), "--task", "voice", "-j", jobs, "-o", str(tmp_path / jobs)])
+        found.append((tmp_path / jobs).read_bytes())
+    assert found[0] == found[1] != b""
+
+
+def test_a_folder_is_mined_all_the_way_down(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "in" / "deep").mkdir(parents=True)
+    (tmp_path / "in" / "a.conllu").write_text(TREEBANK, encoding="utf-8")
+    (tmp_path / "in" / "deep" / "b.txt").write_text(LINES, encoding="utf-8")
+    (tmp_path / "in" / "c.json").write_text("no text", encoding="utf-8")
+    main(["mine", str(tmp_path / "in"), "--task", "lipogram", "--target", "u"])
+    assert {json.loads(line)["source"]["file"] for line in capsys.readouterr().out.splitlines()} == {
+        "a.conllu",
+        "b.txt",
+    }
+    assert main(["mine", str(tmp_path / "none"), "--task", "lipogram"]) == 2
+
+
+def test_a_corpus_without_sentences_gives_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_text("\n", encoding="utf-8")
+    assert main(["mine", str(tmp_path / "a.txt"), "--task", "lipogram", "--target", "e"]) == 1
+    assert "0 sentences read" in capsys.readouterr().err

@@ -57,7 +57,8 @@ def map_sources(
         sources: what is read, such as files.
         read: the units of a source.
         work: what is done to a unit.
-        address: the cluster: `HOST:PORT`, `ray://HOST:PORT`, `auto`, or `local` for one that ends with the work.
+        address: the cluster: `HOST:PORT`, `auto` for the one this machine belongs to, or `local` for one that is
+            started here and ends with the work.
         workers: how many units are worked on at once; by default, one per CPU of the cluster.
 
     Raises:
@@ -150,6 +151,13 @@ def _batch(*results: Any) -> Any:
 @contextmanager
 def _cluster(address: str, workers: int | None) -> Iterator[Any]:
     """Ray, connected; a cluster that is started here ends here."""
+    if address.startswith("ray://"):
+        raise DataError(
+            f"{address}: Ray Data does not run through Ray's client. Call the command on a machine of the cluster, with "
+            "--address auto, or hand it in as a job (ray job submit)."
+        )
+    if address not in ("local", "auto"):
+        _expect_listener(address)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # it tells of its retries, which are none of the reader's
     try:
@@ -168,13 +176,12 @@ def _cluster(address: str, workers: int | None) -> Iterator[Any]:
             "include_dashboard": False,
             "object_store_memory": _STORE_BYTES,
         }
-    elif address != "auto":
-        _expect_listener(address)
     try:
         ray.init(address=address, **options)
         there = int(ray.cluster_resources().get("CPU", 0))
     except (ConnectionError, RuntimeError, ValueError, OSError, ray.exceptions.RayError) as error:
-        raise DataError(f"No Ray cluster at {address!r}: {_first_lines(error)}") from error
+        hint = "" if "RAY_AUTH_MODE" in os.environ else " (If it asks for a token, set RAY_AUTH_MODE=token.)"
+        raise DataError(f"No Ray cluster at {address!r}: {_first_lines(error)}{hint}") from error
     try:
         if there < (workers or 1):
             raise DataError(f"The cluster has {there} CPUs, too few for {workers or 1} workers.")
@@ -185,7 +192,7 @@ def _cluster(address: str, workers: int | None) -> Iterator[Any]:
 
 def _expect_listener(address: str) -> None:
     """Ray itself tries an address where nothing listens for minutes, and then ends the process."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
+    host, _, port = address.rpartition(":")
     try:
         number = int(port)
         socket.create_connection((host.strip("[]"), number), timeout=_CONNECT_SECONDS).close()
