@@ -24,7 +24,7 @@ from oulibench.cli import main
 
 pytest.importorskip("inspect_ai")
 pytest.importorskip("openai")
-from oulibench.engines.run import alone  # noqa: E402
+from oulibench.engines.run import alone
 
 if shutil.which("bash") is None or shutil.which("setsid") is None:
     pytest.skip("the cluster scripts need bash and setsid", allow_module_level=True)
