@@ -1,13 +1,16 @@
-"""`oulibench score` on a large file: time with one process and with two, and peak memory.
+"""`oulibench score` on a large file: time with one process, with two and on a Ray cluster, and peak memory.
 
-    python benchmarks/score_file.py [ROWS]
+    python -m benchmarks.score_file [ROWS] [--ray] [--parquet]
 
-Writes ROWS rows (default 1,000,000) of five surface tasks to a temporary file and scores them. The figure that travels
-between machines is the ratio of the two times; memory is the peak of the command and its workers together.
+Writes ROWS rows (default 1,000,000) of five surface tasks to a temporary file and scores them; with `--ray`, also on a
+Ray cluster of this machine with two workers, with `--parquet`, from Parquet into Parquet. The figure that travels
+between machines is the ratio of the times; memory is the peak of the command and its workers together (what they share
+is counted in each).
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import resource
@@ -54,9 +57,9 @@ def resident(pid: int) -> int:
     return total
 
 
-def score(source: Path, target: Path, jobs: int) -> tuple[float, float]:
-    """Seconds, and peak megabytes of the command with its workers."""
-    command = [sys.executable, "-m", "oulibench", "score", str(source), "-o", str(target), "--jobs", str(jobs)]
+def measure(*arguments: object) -> tuple[float, float]:
+    """Seconds that a command takes, and peak megabytes of it with its workers."""
+    command = [sys.executable, "-m", "oulibench", *map(str, arguments)]
     start = time.perf_counter()
     process = subprocess.Popen(command, stderr=subprocess.PIPE)  # noqa: S603
     peak = 0
@@ -76,19 +79,46 @@ def score(source: Path, target: Path, jobs: int) -> tuple[float, float]:
     return seconds, peak / 1024
 
 
+WAYS = {"one process": ("--jobs", 1), "two processes": ("--jobs", 2), "Ray": ("--engine", "ray", "--workers", 2)}
+
+
+def arguments(counted: str, default: int) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("n", metavar=counted, nargs="?", type=int, default=default)
+    parser.add_argument("--ray", action="store_true")
+    parser.add_argument("--parquet", action="store_true")
+    return parser.parse_args()
+
+
+def as_parquet(source: Path) -> Path:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = [json.loads(line) for line in source.open("rb")]
+    target = source.with_suffix(".parquet")
+    pq.write_table(pa.Table.from_pylist([{**row, "target": str(row["target"])} for row in rows]), target)
+    return target
+
+
 def main() -> None:
-    n = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    args = arguments("ROWS", 1_000_000)
+    n = args.n
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "in.jsonl", Path(folder) / "out.jsonl"
         write_rows(source, n)
         print(f"{n:,} rows, {source.stat().st_size / 1e6:.0f} MB, {len(os.sched_getaffinity(0))} cores")
+        if args.parquet:
+            source, target = as_parquet(source), target.with_suffix(".parquet")
         times = {}
-        for jobs in (1, 2):
-            times[jobs], megabytes = score(source, target, jobs)
-            lines = sum(1 for _ in target.open("rb"))
-            assert lines == n, lines
-            print(f"{jobs} process(es): {times[jobs]:.1f} s, {n / times[jobs]:,.0f} rows/s, peak {megabytes:.0f} MB")
-        print(f"two processes are {times[1] / times[2]:.2f} times as fast as one")
+        for way, options in WAYS.items():
+            if way == "Ray" and not args.ray:
+                continue
+            times[way], megabytes = measure("score", source, "-o", target, *options)
+            if not args.parquet:
+                lines = sum(1 for _ in target.open("rb"))
+                assert lines == n, lines
+            print(f"{way}: {times[way]:.1f} s, {n / times[way]:,.0f} rows/s, peak {megabytes:.0f} MB", flush=True)
+        print(f"two processes are {times['one process'] / times['two processes']:.2f} times as fast as one")
     print(f"(this script itself: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB)")
 
 

@@ -55,8 +55,8 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--address",
         metavar="A",
-        help="the Ray cluster: HOST:PORT, auto (the one this machine belongs to), or local: one that is started here and "
-        "ends with the command (default: local)",
+        help="the Ray cluster: HOST:PORT, auto (the one this machine belongs to), or local: one that is started here "
+        "and ends with the command (default: local)",
     )
     group.add_argument("--workers", type=int, metavar="N", help="workers on the cluster (default: one per free CPU)")
 

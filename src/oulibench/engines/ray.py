@@ -153,8 +153,8 @@ def _cluster(address: str, workers: int | None) -> Iterator[Any]:
     """Ray, connected; a cluster that is started here ends here."""
     if address.startswith("ray://"):
         raise DataError(
-            f"{address}: Ray Data does not run through Ray's client. Call the command on a machine of the cluster, with "
-            "--address auto, or hand it in as a job (ray job submit)."
+            f"{address}: Ray Data does not run through Ray's client. Call the command on a machine of the cluster, "
+            "with --address auto, or hand it in as a job (ray job submit)."
         )
     if address not in ("local", "auto"):
         _expect_listener(address)
