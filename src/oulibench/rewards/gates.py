@@ -16,14 +16,15 @@ copying      the largest of three shares: of the text's runs of four words (of a
              that stand in traditional palindromes or in words that are palindromes by themselves.
 italian      share of the words that are Italian: known to the lexicon; a capitalised word that Italian texts hold; or a
              number, while numbers are no more than a third. Also closed where less than half of what is no white space
-             are letters and digits; and, in texts of six words or more, where function words are less than a tenth (a
-             list; not asked of tautograms, acrostics and inverse lipograms, which may well do without) or more than 85
-             in a hundred.
+             are letters and digits; where, in texts of four words or more, function words are less than a tenth (a
+             list; not asked of tautograms, acrostics and inverse lipograms, which may well do without); and where, in
+             texts of six words or more, they are more than 85 in a hundred.
 syntax       mean over the words of the natural logarithm of the probability that the bundled parser gives to the head
-             and the relation it chose: in words that make no sentence it finds nothing likely. Also closed on texts of
-             three words or more that have no verb and next to no function words (less than a fifth), on enumerations
-             (four words or more, at least two in five of them coordinated or merely put side by side), and on texts of
-             six words or more whose sentences have fewer than three words on average.
+             and the relation it chose: in words that make no sentence it finds nothing likely. Where function words are
+             less than a tenth, twice as likely a parse (half the logarithm) is asked for. Also closed on texts of three
+             words or more that have no verb and next to no function words (less than a fifth), on enumerations (four
+             words or more, at least two in five of them coordinated or merely put side by side), and on texts of six
+             words or more whose sentences have fewer than three words on average.
 
 Palindromes and anagrams, whose odd words mislead any measure of language, pass `syntax` and the shares of function
 words unseen; their constraints ask for Italian words anyway.
@@ -52,6 +53,8 @@ MOST_FUNCTION_WORDS: Final = 0.85
 MOST_NUMBERS: Final = 1 / 3
 ENOUGH_WORDS: Final = 6
 """From this many words on, a text is long enough to ask how it is made."""
+ENOUGH_FOR_ONE: Final = 4
+"""From this many words on, one of them is a function word."""
 SHORTEST_SENTENCES: Final = 3.0
 FUNCTION_WORDS_WITHOUT_VERB: Final = 0.2
 MOST_MEMBERS: Final = 0.4
@@ -182,14 +185,12 @@ def _not_italian(content: str, found: Sequence[_Known], task: str, threshold: fl
     n = len(found)
     numbers = sum(word.number for word in found)
     share = (sum(word.italian for word in found) + (numbers if numbers <= MOST_NUMBERS * n else 0)) / n if n else 0.0
-    if share < threshold:
+    if not n or share < threshold:
         return f"{share:.0%} of its words are Italian."
-    if n < ENOUGH_WORDS or task in _LETTER_PLAY:
-        return ""
     function = sum(word.function for word in found) / n
-    if function > MOST_FUNCTION_WORDS or (function < FEWEST_FUNCTION_WORDS and task not in _FEW_FUNCTION_WORDS):
-        return f"{function:.0%} of its words are function words."
-    return ""
+    too_many = n >= ENOUGH_WORDS and function > MOST_FUNCTION_WORDS and task not in _LETTER_PLAY
+    too_few = n >= ENOUGH_FOR_ONE and function < FEWEST_FUNCTION_WORDS and task not in _FEW_FUNCTION_WORDS
+    return f"{function:.0%} of its words are function words." if too_many or too_few else ""
 
 
 # --- copying -----------------------------------------------------------------------------------------------------
@@ -285,13 +286,12 @@ def closed_by_syntax(content: str, threshold: float) -> ClosedGate | None:
             )
     if n < 3:
         return None
-    if total / n < threshold:
+    forms = words(content)
+    function = sum(_known(form).function for form in forms) / max(1, len(forms))
+    if total / n < (threshold / 2 if function < FEWEST_FUNCTION_WORDS else threshold):
         return ClosedGate("syntax", f"The parse of its words is unlikely ({total / n:.2f} a word).")
-    if not verbs:
-        forms = words(content)
-        function = sum(_known(form).function for form in forms)
-        if function < FUNCTION_WORDS_WITHOUT_VERB * len(forms):
-            return ClosedGate("syntax", "It has no verb and next to no function words.")
+    if not verbs and function < FUNCTION_WORDS_WITHOUT_VERB:
+        return ClosedGate("syntax", "It has no verb and next to no function words.")
     if n > 3 and members >= MOST_MEMBERS * n:
         return ClosedGate("syntax", "It is an enumeration.")
     if n >= ENOUGH_WORDS and n / sentences < SHORTEST_SENTENCES:
