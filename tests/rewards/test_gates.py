@@ -120,9 +120,7 @@ def test_gates_hardly_ever_close_on_honest_texts() -> None:
     assert len(lost) <= 0.03 * len(rows), lost
     cheap = score_completions(honest_rows(), Gates(syntax=None))
     open_ = score_completions(honest_rows(), None)
-    differing = [r for r, a, b in zip(honest_rows(), cheap, open_, strict=True) if a != b]
-    assert all(r["task"] == "palindrome" for r in differing)
-    assert len(differing) <= 3
+    assert [r for r, a, b in zip(honest_rows(), cheap, open_, strict=True) if a != b] == []
 
 
 def test_golden_texts_of_three_words_and_more_keep_their_reward() -> None:

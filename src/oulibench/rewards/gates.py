@@ -6,7 +6,7 @@ Gates decide no verdict and no figure of the benchmark; they are there for train
 
 Definitions
 -----------
-min_words    fewer orthographic words than this, or than the target itself asks for if that is less.
+min_words    fewer orthographic words than this, or than the target itself asks for if that is less (2: palindromes).
 max_words    more words than this, or than twice what the target asks for if that is more (six characters a word).
 repetition   share of the content words (no function words) that occurred before in the text; over all words where the
              text has fewer than two content words. Also closed on a text that repeats an earlier one of the response.
@@ -16,15 +16,15 @@ copying      the largest of three shares: of the text's runs of four words (of a
              that stand in traditional palindromes or in words that are palindromes by themselves.
 italian      share of the words that are Italian: known to the lexicon; a capitalised word that Italian texts hold; or a
              number, while numbers are no more than a third. Also closed where less than half of what is no white space
-             are letters and digits; where, in texts of four words or more, function words are less than a tenth (a
+             are letters and digits; where, in texts of five words or more, function words are less than a tenth (a
              list; not asked of tautograms, acrostics and inverse lipograms, which may well do without); and where, in
              texts of six words or more, they are more than 85 in a hundred.
 syntax       mean over the words of the natural logarithm of the probability that the bundled parser gives to the head
              and the relation it chose: in words that make no sentence it finds nothing likely. Where function words are
              less than a tenth, twice as likely a parse (half the logarithm) is asked for. Also closed on texts of three
              words or more that have no verb and next to no function words (less than a fifth), on enumerations (four
-             words or more, at least two in five of them coordinated or merely put side by side), and on texts of six
-             words or more whose sentences have fewer than three words on average.
+             words or more, and for every five at least two coordinated or loosely attached ones, or two commas), and on
+             texts of six words or more whose sentences have fewer than three words on average.
 
 Palindromes and anagrams, whose odd words mislead any measure of language, pass `syntax` and the shares of function
 words unseen; their constraints ask for Italian words anyway.
@@ -53,12 +53,12 @@ MOST_FUNCTION_WORDS: Final = 0.85
 MOST_NUMBERS: Final = 1 / 3
 ENOUGH_WORDS: Final = 6
 """From this many words on, a text is long enough to ask how it is made."""
-ENOUGH_FOR_ONE: Final = 4
+ENOUGH_FOR_ONE: Final = 5
 """From this many words on, one of them is a function word."""
 SHORTEST_SENTENCES: Final = 3.0
 FUNCTION_WORDS_WITHOUT_VERB: Final = 0.2
 MOST_MEMBERS: Final = 0.4
-"""From this share of coordinated words on, a text is an enumeration."""
+"""From this share of coordinated words, or of commas to words, on, a text is an enumeration."""
 RUN: Final = 4
 """Words in a row that two texts do not share by chance."""
 
@@ -292,7 +292,7 @@ def closed_by_syntax(content: str, threshold: float) -> ClosedGate | None:
         return ClosedGate("syntax", f"The parse of its words is unlikely ({total / n:.2f} a word).")
     if not verbs and function < FUNCTION_WORDS_WITHOUT_VERB:
         return ClosedGate("syntax", "It has no verb and next to no function words.")
-    if n > 3 and members >= MOST_MEMBERS * n:
+    if n > 3 and max(members, content.count(",")) >= MOST_MEMBERS * n:
         return ClosedGate("syntax", "It is an enumeration.")
     if n >= ENOUGH_WORDS and n / sentences < SHORTEST_SENTENCES:
         return ClosedGate("syntax", f"Its sentences have {n / sentences:.1f} words on average.")
