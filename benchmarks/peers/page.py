@@ -25,9 +25,9 @@ PROSE: dict[str, tuple[str, ...]] = {
     "How each is asked": (
         """\
 A rule is put to each peer through the parameters that it documents, as close to the request as they come. COLLIE is
-asked in its own grammar, without functions of ours; an IFEval request may take several instructions at once. For
-lipograms COLLIE is given the accented letters too; as most of its users write it, without them, it errs where IFEval
-does.
+asked in its own grammar, without functions of ours; an IFEval request may take several instructions at once. IFEval's
+and IFBench's checkers are those that if-verifiable carries. For lipograms COLLIE is given the accented letters too;
+without them it errs where IFEval does.
 """,
         """\
 – means: cannot be expressed. Voice and word order need a parse, which no peer makes. What only our benchmark asks is
