@@ -24,6 +24,7 @@ def closed(task: str, text: str, target: object = None, **more: Any) -> tuple[st
         ("lipogram", "e", "Sassolino.", ("min_words",)),
         ("lipogram", "e", "Sassolino bianco.", ("min_words",)),
         ("palindrome", None, "Anna", ("min_words",)),
+        ("palindrome", None, "Anna, Anna.", ("repetition", "copying")),
         ("lipogram", "e", "Il gatto salta, il gatto salta, il gatto salta.", ("repetition",)),
         ("lipogram", "z", "Il gatto dorme. Il gatto dorme.", ("repetition",)),
         ("lipogram", "z", "a a a a a", ("repetition",)),

@@ -168,6 +168,8 @@ def _words_of_target(constraint: AnyConstraint, target: object) -> int | None:
             return len(target)
         case (("word_anagram" | "sentence_anagram"), _):
             return 1
+        case ("palindrome", _):
+            return 2  # of one word they are known by `copying`
     return None
 
 
