@@ -3,7 +3,7 @@
 
 # The lines of a list, numbered by their order: comments and empty lines do not count.
 job_lines() {
-  grep -Ev '^[[:space:]]*(#|$)' "$1" || true
+  tr -d '\r' <"$1" | grep -Ev '^[[:space:]]*(#|$)' || true
 }
 
 # Set run, model, server_options and run_options to the fields of one line.

@@ -20,18 +20,20 @@ OULIBENCH_CLUSTER=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=docs/cluster/jobs.sh
 . "$OULIBENCH_CLUSTER/jobs.sh"
 check_jobs "$1"
-JOBS=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+list=$1
 shift
 RUNS=${RUNS:-runs} REPORT=${REPORT:-report}
 mkdir -p "$RUNS" "$(dirname "$REPORT")"
 RUNS=$(cd "$RUNS" && pwd)
+JOBS=$RUNS/.jobs-$(date +%Y%m%d-%H%M%S)-$$.txt
+cp "$list" "$JOBS" # a job that is queued again must find its line where it was
 REPORT=$(cd "$(dirname "$REPORT")" && pwd)/$(basename "$REPORT")
-export JOBS RUNS REPORT OULIBENCH_CLUSTER # sbatch hands the environment on
+export JOBS RUNS REPORT OULIBENCH_CLUSTER
 
 jobs=$(job_lines "$JOBS" | wc -l | tr -d ' ')
-array=$(sbatch --parsable --array="1-$jobs${AT_ONCE:+%$AT_ONCE}" "$@" "$OULIBENCH_CLUSTER/array.sbatch")
+array=$(sbatch --parsable --export=ALL --array="1-$jobs${AT_ONCE:+%$AT_ONCE}" "$@" "$OULIBENCH_CLUSTER/array.sbatch")
 array=${array%%;*} # «id;cluster» where there are several clusters
 read -r -a report_options <<<"${REPORT_OPTIONS:-}"
-report=$(sbatch --parsable --dependency="afterany:$array" ${report_options[@]+"${report_options[@]}"} \
+report=$(sbatch --parsable --export=ALL --dependency="afterany:$array" ${report_options[@]+"${report_options[@]}"} \
   "$OULIBENCH_CLUSTER/report.sbatch")
 echo "$jobs jobs: $array, then the report: ${report%%;*} → $REPORT"

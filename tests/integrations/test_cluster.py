@@ -115,6 +115,12 @@ def test_every_job_of_the_example_is_a_run_that_can_be_made(capsys: pytest.Captu
         before |= prompts
 
 
+def test_how_a_list_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.txt"
+    path.write_bytes(b"# runs\r\n a-1.b | lab/m=/a path/*  |--x 1   --y '*'|\r\n\r\n  # no\r\nb|m||--shots 0 --n 2")
+    assert read_jobs(path) == [["a-1.b", "lab/m=/a path/*", "--x 1 --y '*'", ""], ["b", "m", "", "--shots 0 --n 2"]]
+
+
 @pytest.mark.parametrize(
     ("jobs", "message"),
     [
@@ -153,9 +159,15 @@ def test_submit_makes_an_array_and_a_report_that_waits_for_it(tmp_path: Path) ->
         check=True,
     )
     array, report = (tmp_path / "said").read_text(encoding="utf-8").splitlines()
-    assert array.startswith(f"--parsable --array=1-2%4 --partition=gpu {CLUSTER / 'array.sbatch'} ")
-    assert report.startswith(f"--parsable --dependency=afterany:42 {CLUSTER / 'report.sbatch'} ")
-    assert f"RUNS={tmp_path.resolve() / 'runs'} JOBS={tmp_path.resolve() / 'jobs.txt'}" in array
+    assert array.startswith(f"--parsable --export=ALL --array=1-2%4 --partition=gpu {CLUSTER / 'array.sbatch'} ")
+    assert report.startswith(f"--parsable --export=ALL --dependency=afterany:42 {CLUSTER / 'report.sbatch'} ")
+    assert f"RUNS={tmp_path.resolve() / 'runs'} " in array
+    # The jobs read a copy: one that is queued again finds its line although the list has been edited.
+    copy = Path(array.rpartition("JOBS=")[2])
+    assert copy.parent == tmp_path.resolve() / "runs"
+    assert copy.name.startswith(".")  # not among runs/*
+    assert copy.read_bytes() == (tmp_path / "jobs.txt").read_bytes()
+    assert report.rpartition("JOBS=")[2] == str(copy)
     assert done.stdout.startswith("2 jobs: 42, then the report: 42 →")
 
 
@@ -326,7 +338,7 @@ def test_an_error_of_the_server_is_no_answer_of_the_model(
 ) -> None:
     """Inspect AI puts these errors where the answer would be, and some error messages would be good lipograms."""
     with FakeServer(lambda body, nth: Reply(status=400, raw=json.dumps({"error": error}).encode())) as server:
-        call = ["run", "--model", f"{provider}/m", "--model-base-url", server.url, "--out", str(tmp_path)]
+        call = ["run", "--model", f"{provider}/errs", "--model-base-url", server.url, "--out", str(tmp_path)]
         assert main([*call, "--tasks", "palindrome", "--shots", "0", "--n", "2", "--max-retries", "0"]) == 1
     (row,) = stored(tmp_path)
     assert row["response"] == ""
@@ -336,9 +348,30 @@ def test_an_error_of_the_server_is_no_answer_of_the_model(
     assert (item["status"], item["item"]) == ("no_response", None)
 
 
+@pytest.mark.parametrize("field", ["reasoning", "reasoning_content"])  # vLLM's name for it, and its former one
+@pytest.mark.parametrize("text", ["Anna", None])
+def test_reasoning_that_the_server_takes_apart_is_no_part_of_the_answer(
+    tmp_path: Path, field: str, text: str | None
+) -> None:
+    """With content null the limit was reached while the model reasoned."""
+    message = {"role": "assistant", "content": text, field: "1. Osso\n2. Otto"}
+    choice = {"index": 0, "message": message, "finish_reason": "stop" if text else "length"}
+    usage = {"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30}
+    answer = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+    with FakeServer(lambda body, nth: Reply(raw=json.dumps(answer).encode())) as server:
+        # Within one process the provider keeps the address of a model's name: each test has a name of its own.
+        call = ["run", "--model", f"vllm/{field}-{text}", "--model-base-url", server.url, "--out", str(tmp_path)]
+        main([*call, "--tasks", "palindrome", "--shots", "0", "--n", "1", "--max-tokens", "32768"])
+    assert [call["max_tokens"] for call in server.calls] == [32768]
+    (row,) = stored(tmp_path)
+    assert (row["response"], row["truncated"], row["error"]) == (text or "", text is None, None)
+    (item,) = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert (item["status"], item["text"]) == (("ok", "Anna") if text else ("no_response", None))
+
+
 def test_a_second_job_in_the_same_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with FakeServer() as server, alone(tmp_path):
-        call = ["run", "--model", "vllm/m", "--model-base-url", server.url, "--out", str(tmp_path)]
+        call = ["run", "--model", "vllm/second", "--model-base-url", server.url, "--out", str(tmp_path)]
         assert main([*call, "--tasks", "palindrome", "--shots", "0"]) == 2
         assert server.calls == []
     assert "Another process is running" in capsys.readouterr().err
