@@ -145,7 +145,7 @@ def closed_gates(
         closed.append(ClosedGate("repetition", f"{share:.0%} of its content words occurred before."))
     if gates.copying is not None:
         folded = [word.folded for word in found]
-        share = copied_share(folded, shown, own_prompts(constraint, target, policy))
+        share = copied_share(folded, shown, own_prompts(constraint, target, policy, min(RUN, n)))
         if constraint.name == "palindrome":
             share = max(share, traditional_share(folded))
         if share > gates.copying:
@@ -198,16 +198,14 @@ def _not_italian(content: str, found: Sequence[_Known], task: str, threshold: fl
 # --- copying -----------------------------------------------------------------------------------------------------
 
 
-def copied_share(found: Sequence[str], shown: Shown, prompts: str = "") -> float:
-    """The share of folded words taken over from the prompt, from `prompts` (see `own_prompts`) or a demonstration."""
+def copied_share(found: Sequence[str], shown: Shown, known: Runs = frozenset()) -> float:
+    """The share of folded words taken over from the prompt, from the `known` runs of words, or a demonstration."""
     if len(found) < 2:
         return max((float(tuple(found) == d) for d in shown.demonstrations if found), default=0.0)
-    sources = prompts
-    if shown.prompt or shown.demonstrations:
-        sources += _joined((shown.prompt, *shown.demonstrations))
     size = min(RUN, len(found))
-    runs = len(found) - size + 1
-    share = sum(f" {' '.join(found[i : i + size])} " in sources for i in range(runs)) / runs
+    sources = [known, *(_runs(text, size) for text in (shown.prompt, *shown.demonstrations) if text)]
+    runs = list(zip(*(found[i:] for i in range(size)), strict=False))
+    share = sum(any(run in source for source in sources) for run in runs) / len(runs)
     counted = Counter(found) if shown.demonstrations else Counter()
     for demonstration in shown.demonstrations:
         longer = max(len(found), len(demonstration))
@@ -215,23 +213,27 @@ def copied_share(found: Sequence[str], shown: Shown, prompts: str = "") -> float
     return share
 
 
+Runs = frozenset[tuple[str, ...]]
+"""Words that stand in a row in a text, as many as are looked for."""
+
+
+@lru_cache(maxsize=1024)
+def _runs(text: tuple[str, ...], size: int) -> Runs:
+    return frozenset(zip(*(text[i:] for i in range(size)), strict=False))
+
+
 @lru_cache(maxsize=4096)
-def own_prompts(constraint: AnyConstraint, target: int | str | None, policy: Policy) -> str:
-    """The words of the benchmark's own prompts for a target, so that copying them is seen whatever a row says."""
-    prompts = []
+def own_prompts(constraint: AnyConstraint, target: int | str | None, policy: Policy, size: int) -> Runs:
+    """The runs of words in the benchmark's own prompts for a target, so that copying is seen whatever a row says."""
+    runs: set[tuple[str, ...]] = set()
     for wording in WORDINGS:
         for n in (1, 2):
             try:
-                prompts.append(constraint.prompt(target, n, wording, policy))
+                prompt = constraint.prompt(target, n, wording, policy)
             except ValueError:  # somebody else's task need not have all wordings
                 continue
-    return _joined(tuple(tuple(words(fold(normalise(prompt)))) for prompt in prompts))
-
-
-@lru_cache(maxsize=256)
-def _joined(texts: tuple[tuple[str, ...], ...]) -> str:
-    """Texts as one string in which a run of words can be looked for; no run reaches from one text into the next."""
-    return "|".join(f" {' '.join(text)} " for text in texts)
+            runs |= _runs(tuple(words(fold(normalise(prompt)))), size)
+    return frozenset(runs)
 
 
 def traditional_share(found: Sequence[str]) -> float:
