@@ -19,8 +19,8 @@ pytest.importorskip("lm_eval")
 pytest.importorskip("scipy")
 
 import requests  # type: ignore[import-untyped,unused-ignore]
-from lm_eval import simple_evaluate
-from lm_eval.tasks import TaskManager
+from lm_eval import simple_evaluate  # type: ignore[import-not-found,import-untyped,unused-ignore]
+from lm_eval.tasks import TaskManager  # type: ignore[import-not-found,import-untyped,unused-ignore]
 from scipy.stats import spearmanr
 from tests.engines.fake_server import FakeServer, Reply
 
@@ -31,6 +31,7 @@ from oulibench.engines.lm_eval import tasks_folder
 from oulibench.engines.lm_eval.answers import sample_row
 from oulibench.errors import DataError, OuLiBenchError, UnknownTaskError
 from oulibench.suite import build_requests, load_suite, token_limit
+from oulibench.suite.dataset import checksum
 
 
 def manager(**options: Any) -> TaskManager:
@@ -75,7 +76,9 @@ def same_as_oulibench_score(found: dict[str, Any], tmp_path: Path) -> int:
         if rows[0]["family"] == "quantitative":
             pairs = [(float(item["target"]), item["measured"]) for item in items]
             varied = len({p[0] for p in pairs}) > 1 and len({p[1] for p in pairs}) > 1
-            expected["spearman"] = float(spearmanr(*zip(*pairs, strict=True)).statistic) if varied else math.nan
+            expected["spearman"] = (
+                float(spearmanr([p[0] for p in pairs], [p[1] for p in pairs]).statistic) if varied else math.nan
+            )
         figures = {key.removesuffix(",none"): v for key, v in found["results"][task].items() if key.endswith(",none")}
         figures = {key: value for key, value in figures.items() if not key.endswith("_stderr")}
         assert figures == pytest.approx(expected, nan_ok=True), task
@@ -148,6 +151,7 @@ def test_signature_is_kept_with_the_results() -> None:
         assert kept["version"] == task.VERSION
         assert kept["oulibench"]["signature"].startswith(f"task:{task.config.dataset_kwargs['task']}|v:")
         assert "|reader:" in kept["oulibench"]["signature"]
+        assert kept["oulibench"]["dataset"] == checksum()
         versions[f"{name} {options}"] = task.VERSION
     assert len(set(versions.values())) == len(versions)
 

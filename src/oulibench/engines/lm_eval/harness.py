@@ -16,6 +16,7 @@ from oulibench.constraints.base import Wording
 from oulibench.errors import DataError
 from oulibench.responses import READER_VERSION
 from oulibench.suite import Request, build_requests, fingerprint, load_suite, token_limit
+from oulibench.suite.dataset import checksum
 from oulibench.version import __version__
 
 _log = logging.getLogger("lm_eval.oulibench")  # below lm_eval's own logger, whose handlers and level it shares
@@ -24,7 +25,7 @@ _TOKEN_LIMITS: Final = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_com
 _FEATURES: Final = {
     **dict.fromkeys(("id", "task", "family", "target", "wording", "suite", "prompt"), datasets.Value("string")),
     **dict.fromkeys(("difficulty", "n", "shots", "token_limit"), datasets.Value("int64")),
-    "demonstrations": datasets.List(datasets.Value("string")),
+    "demonstrations": datasets.Sequence(datasets.Value("string")),
 }
 
 
@@ -118,6 +119,7 @@ class OuLiBenchTask(ConfigurableTask):  # type: ignore[misc,unused-ignore]
                 "n": first.n,
                 "reasons": self._options.reasons,
                 "sha256": asked,
+                "dataset": checksum(),
                 "signature": signature,
             },
         }
