@@ -6,8 +6,8 @@
 
 Without an option: rewards a second, per task, without gates, with those that need no parse, and with the default ones,
 in batches of several sizes, over one process and several; no completion comes twice. Times are on the clock, the best
-of three rounds. What travels between machines is the ratio to the column before it: how many of the same texts Python
-splits at white space and counts in the same time (`collections.Counter(text.split())`).
+of three rounds (one round where texts are parsed). What travels between machines is the ratio to the column before it:
+how many of the same texts Python splits at white space and counts in the same time (`Counter(text.split())`).
 
 `--adversary`: the mean and the largest reward of each cheap strategy over all tasks and several targets, with the
 default gates and with none; then what honest texts earn.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oulibench.constraints import get_constraint, task_names
-from oulibench.errors import DataError, PolicyError, TargetError
+from oulibench.errors import DataError, MissingExtraError, PolicyError, TargetError
 from oulibench.rewards import DEFAULT_GATES, Gates, explain, reward, score_completions
 from oulibench.suite import demonstrations
 
@@ -65,6 +66,14 @@ def test_rows_of_other_tasks_have_no_reward() -> None:
 def test_a_row_that_is_set_up_wrongly_is_an_error_that_names_it(broken: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error, match="Row 1: "):
         score_completions([row("word_length", 5, "Il gatto dorme sul divano."), broken])
+
+
+def test_a_parser_that_is_not_there_is_an_error_not_a_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "stanza", None)
+    with pytest.raises(MissingExtraError, match="stanza"):
+        score_completions([row("voice", "active", "Il gatto dorme.")], None, policy={"parser": "stanza"})
+    with pytest.raises(DataError):
+        score_completions([row("voice", "active", "Il gatto dorme.")], None, policy={"parser": "udpipe:/no/such/model"})
 
 
 HOSTILE = [

@@ -83,6 +83,8 @@ def test_demonstrations_back() -> None:
         assert "copying" in closed("word_length", text.upper().rstrip("."), 10, demonstrations=SHOWN)
         assert reward("word_length", text, 10, demonstrations=[]) == 1.0  # not shown: honest
         assert reward("word_length", text, 10, demonstrations=[d for d in SHOWN if d != text]) == 1.0
+    known = demonstrations("word_length", 10, 1)[0]
+    assert closed("word_length", known.text, 10, demonstrations=[known.id]) == ("copying",)  # by its id
     assert closed("word_length", f"{SHOWN[0]} {SHOWN[1]}", 20, demonstrations=SHOWN) == ("copying",)
 
 

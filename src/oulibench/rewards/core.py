@@ -17,15 +17,17 @@ whatever is in it: one that cannot be judged earns 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from oulibench.behaviour.duplicates import text_key
 from oulibench.constraints import AnyConstraint, get_constraint
 from oulibench.errors import DataError, OuLiBenchError, PolicyError, TextError, UnknownTaskError
+from oulibench.jsonl import parse_line
+from oulibench.language import ITALIAN
 from oulibench.policy import DEFAULT_POLICY, Policy
 from oulibench.responses import Unit, read_response
 from oulibench.responses.reasoning import without_reasoning, without_template
@@ -161,7 +163,7 @@ def _row(
 
 
 def score_completions(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Iterable[Mapping[str, Any]],
     gates: Gates | None = DEFAULT_GATES,
     strict: bool = False,
     policy: Mapping[str, Any] | None = None,
@@ -179,7 +181,9 @@ def score_completions(
 
     Raises:
         TargetError, PolicyError, DataError: a row is set up wrongly; the message names the row.
+        MissingExtraError: the parser that the policy names is not installed.
     """
+    rows = list(rows)
     settings = _Settings(gates, strict, policy)
     if processes <= 1 or len(rows) < 2 * processes:
         return _score_block(0, rows, settings)
@@ -315,10 +319,19 @@ def _shown(row: Mapping[str, Any]) -> Shown:
         raise DataError(f'"prompt" is a text, not {type(prompt).__name__}.')
     if isinstance(demonstrations, str) or not all(isinstance(d, str) for d in demonstrations or ()):
         raise DataError('"demonstrations" is a list of texts.')
-    return Shown(_words_of(prompt or ""), tuple(map(_words_of, demonstrations or ())))
+    known = _demonstrations(row["task"]) if demonstrations else {}
+    return Shown(_words_of(prompt or ""), tuple(_words_of(known.get(d, d)) for d in demonstrations or ()))
 
 
 _NOTHING_SHOWN: Final = Shown((), ())
+
+
+@cache
+def _demonstrations(task: str) -> dict[str, str]:
+    """The benchmark's own demonstrations for a task: id → text."""
+    source = ITALIAN.data("demonstrations", f"{task}.jsonl")
+    rows = map(parse_line, source.read_bytes().splitlines()) if source.is_file() else ()
+    return {row["id"]: row["text"] for row in rows}
 
 
 @lru_cache(maxsize=1024)
@@ -428,15 +441,24 @@ def _open(text: _Judged, case: _Case, gates: Gates | None) -> None:
         text.content = _content(text.text)
         if gates is not None:
             text.closed = closed_gates(text.content, case.constraint, case.target, case.policy, gates, case.shown)
-    except Exception as error:  # whatever the text did, training goes on
-        text.error = str(error)
+    except Exception as error:
+        text.error = _fault_of_text(error)
 
 
 def _check(text: _Judged, case: _Case) -> None:
     try:
         text.verdict = case.constraint.check(text.text, case.target, case.policy)
     except Exception as error:
-        text.error = str(error)
+        text.error = _fault_of_text(error)
+
+
+def _fault_of_text(error: Exception) -> str:
+    """Why a text cannot be judged. What is no fault of the text (a parser that is not installed) is raised: whatever a
+    completion holds, training goes on, but it must not go on with nothing but zeros.
+    """
+    if isinstance(error, OuLiBenchError) and not isinstance(error, TextError):
+        raise error
+    return str(error)
 
 
 def _close_repeated(texts: Sequence[_Judged]) -> None:
@@ -455,7 +477,7 @@ def _close_by_syntax(text: _Judged, threshold: float) -> None:
         else:
             closed = closed_by_syntax(text.content, threshold)
     except Exception as error:
-        text.verdict, text.error = None, str(error)
+        text.verdict, text.error = None, _fault_of_text(error)
         return
     if closed:
         text.closed = (*text.closed, closed)
