@@ -35,7 +35,7 @@ WORD_POLICIES: Final[tuple[WordPolicy, ...]] = get_args(WordPolicy)
 
 FOLD_VERSION: Final = "latin.1"
 """Rises when `fold` maps any letter differently."""
-TOKENIZER_VERSION: Final = "1"
+TOKENIZER_VERSION: Final = "2"
 """Rises when `words` or `normalise` answers differently for any text."""
 
 MAX_CHARACTERS: Final = 1_000_000
@@ -152,19 +152,22 @@ def without_list_mark(text: str) -> str:
 
 # --- words -------------------------------------------------------------------------------------------------------
 
-_SIMPLE_WORD = re.compile(r"'?[^\W_]+(?:[-‐‑][^\W_]+)*'?")
+# No Italian word is elided before a lone s: it is an English genitive (McDonald's).
+_GENITIVE = r"(?:(?:(?<=[^\W_][^\W\d_]')s|(?<=[A-ZÀ-Þ][A-ZÀ-Þ]')S)(?![^\W_]))?"
+_SIMPLE_WORD = re.compile(rf"'?[^\W_]+(?:[-‐‑][^\W_]+)*(?:'{_GENITIVE})?")
 # Where none of these stands, the simple pattern and the full one find the same words.
 _NEEDS_FULL_PATTERN = re.compile(r"[.@/:&_,–\u20e3'](?:(?<!')[^\W_]|(?<=')\d|(?<=\u20e3))")
 _FULL_WORD = re.compile(
-    r"""
+    rf"""
       [0-9#*]\u20e3                                              # keycap emoji: matched to be thrown away
     | (?:https?://|www\.)[^\s«»"“”<>]*[^\W_]/?                   # addresses
     | [^\W_][\w.+-]*@[\w-]+(?:\.[\w-]+)+
     | (?:[^\W_]|-)+(?:\.(?:[^\W_]|-)+)*\.(?:it|com|org|net|eu|edu|gov|info|io|ai|tv)(?![^\W_])
-    | '?(?:[^\W\d_]\.)+[^\W\d_]{1,3}(?![^\W_])                   # S.p.A., a.C., p.es.
-    | [^\W\d_]{1,5}\.(?:ssa|ra|na|re|le|mo|ma|lli|mi|me|ti|so|za)(?![^\W_])   # dott.ssa, sig.ra, f.lli
+    | '?(?:[^\W\d_]\.)+[^\W\d_]{{1,3}}(?![^\W_])                 # S.p.A., a.C., p.es.
+    | [^\W\d_]{{1,5}}\.(?:ssa|ra|na|re|le|mo|ma|lli|mi|me|ti|so|za)(?![^\W_])   # dott.ssa, sig.ra, f.lli
+    | \d+(?:/[^\W_]+){{2,}}                                       # 5/2/1983, 94/55/CE
     | [^\W_]/[^\W_]+ | [^\W_]+/[^\W_](?![^\W_])                  # e/o, km/h, bambini/e
-    | '?[^\W_]+(?:(?:[-‐‑_]|(?<=\d)[.,:/'–](?=\d)|(?<=[^\W\d_])&(?=[^\W\d_]))[^\W_]+)*'?
+    | '?[^\W_]+(?:(?:[-‐‑_]|(?<=\d)[.,:/'–](?=\d)|(?<=[^\W\d_])&(?=[^\W\d_]))[^\W_]+)*(?:'{_GENITIVE})?
     """,
     re.VERBOSE,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from oulibench.constraints.base import Constraint, Judgement, Unit
@@ -25,7 +26,7 @@ class Acrostic(Constraint[str]):
 
     name = "acrostic"
     family = "stylistic"
-    version = 1
+    version = 2
     policies = ("acrostic",)
 
     def parse_target(self, target: object) -> str:
@@ -49,7 +50,7 @@ class Acrostic(Constraint[str]):
         heads = _line_heads(content) if policy.acrostic == "lines" else _word_heads(content)
         found = "".join(initial(head.word.form) for head in heads)
         alone = [head.word for head in heads if head.alone]
-        if alone and (len(alone) == len(heads) or not all(_is_one_letter_word(word.form) for word in alone)):
+        if alone and _only_spells(alone, len(heads)):
             return Judgement(
                 False,
                 0.0,
@@ -101,6 +102,15 @@ def _line_heads(content: str) -> list[_Head]:
 def _is_a_letter(form: str) -> bool:
     """A letter by itself, or letters with a dot each (S.O.L.E.)."""
     return len(letters(form)) == 1 or (form[1:2] == "." and form[0].isalpha())
+
+
+def _only_spells(alone: Sequence[Word], heads: int) -> bool:
+    """Whether letters that stand alone make the acrostic: they are all there is, one of them is no word, or half of
+    the words or more are abbreviations (*a.C.*, *k.o.*), which are words among others.
+    """
+    shortened = sum(len(letters(word.form)) > 1 for word in alone)
+    others = (word for word in alone if len(letters(word.form)) == 1)
+    return len(alone) == heads or 2 * shortened >= heads or not all(_is_one_letter_word(word.form) for word in others)
 
 
 def _is_one_letter_word(form: str) -> bool:
