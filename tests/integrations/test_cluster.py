@@ -313,6 +313,7 @@ def test_the_report_names_what_is_missing(tmp_path: Path) -> None:
     assert "half: 3 of 4 answers" in page
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_fails_the_rest_which_is_asked_again(tmp_path: Path) -> None:
     (tmp_path / "jobs.txt").write_text(f"r | {MODEL} | --calls-to-live 2 | {FOUR}\n", encoding="utf-8")
     assert job(tmp_path).wait() == 1
