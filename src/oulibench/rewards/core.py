@@ -403,7 +403,8 @@ def _judge(cases: Sequence[_Case], settings: _Settings, explained: bool = False)
         parses = case.constraint.parses(case.policy)
         gated = syntax_threshold(case.constraint, gates) is not None
         for text in texts:
-            _open(text, case, gates)
+            if parses or gates is not None:
+                _open(text, case, gates)
             if text.error or (text.closed and not explained):
                 continue
             if not parses:
