@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _EXAMPLE = """\
 example:
+  $ oulibench lm-eval-path
   $ lm_eval run --model hf --model_args pretrained=MODEL --include_path "$(oulibench lm-eval-path)" --tasks oulibench
 """
 
