@@ -68,6 +68,12 @@ def test_what_cannot_be_asked_for_says_so(options: dict[str, Any], message: str)
         list(environment(**options).taskset)
 
 
+def test_at_least_one_text_is_asked_for() -> None:
+    assert {task.data.n for task in environment(tasks=["acrostic"], n=3).taskset} == {3}
+    with pytest.raises(ValueError, match="greater than or equal to 1"):
+        environment(n=0)
+
+
 def test_nothing_but_this_process_is_needed() -> None:
     """By default verifiers rents a sandbox and installs a program in it; one answer needs neither."""
     config = vf.resolve_env_config({"taskset": {"id": "oulibench-verifiers"}})

@@ -94,7 +94,7 @@ class OuLiBenchConfig(vf.TasksetConfig):
     """Names of tasks; null for all (of the split)."""
     wordings: list[Wording] = Field(["explicit"])
     """How prompts are worded."""
-    n: int | None = None
+    n: int | None = Field(None, ge=1)
     """Texts asked for in one prompt; null for one (training) or what the suite says (benchmark)."""
     suite: str = "single"
     """The suite of the benchmark's requests."""
