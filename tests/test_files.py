@@ -27,9 +27,9 @@ from oulibench.verdict import FIELDS
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-GOOD = {"task": "lipogram", "target": "e", "text": "Oggi vado in montagna"}
-BAD = {"task": "lipogram", "target": "e", "text": "Perché no"}
-RESPONSE = {"task": "word_length", "target": 3, "n": 2, "response": "1. Il gatto dorme.\n2. Piove."}
+GOOD: dict[str, Any] = {"task": "lipogram", "target": "e", "text": "Oggi vado in montagna"}
+BAD: dict[str, Any] = {"task": "lipogram", "target": "e", "text": "Perché no"}
+RESPONSE: dict[str, Any] = {"task": "word_length", "target": 3, "n": 2, "response": "1. Il gatto dorme.\n2. Piove."}
 
 
 def write_lines(path: Path, rows: Sequence[object]) -> Path:

@@ -38,7 +38,7 @@ def _arrow() -> Any:
     try:
         import pyarrow.parquet
     except ImportError as error:
-        raise MissingExtraError("Parquet needs the package pyarrow: pip install 'oulibench[ray]'.") from error
+        raise MissingExtraError("Parquet needs the package pyarrow: pip install 'oulibench[dataset]'.") from error
     return pyarrow
 
 

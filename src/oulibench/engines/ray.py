@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from oulibench.errors import DataError, MissingExtraError, OuLiBenchError
@@ -161,8 +162,8 @@ def _cluster(address: str, workers: int | None) -> Iterator[Any]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # it tells of its retries, which are none of the reader's
     try:
-        import ray
-        import ray.data
+        ray: Any = import_module("ray")  # its functions have no types
+        import_module("ray.data")
     except ImportError as error:
         raise MissingExtraError("--engine ray needs Ray: pip install 'oulibench[ray]'.") from error
     if ray.is_initialized():  # by the program that calls us: it is theirs to end
