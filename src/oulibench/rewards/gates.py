@@ -24,7 +24,8 @@ syntax       mean over the words of the natural logarithm of the probability tha
              less than a tenth, twice as likely a parse (half the logarithm) is asked for. Also closed on texts of three
              words or more that have no verb and next to no function words (less than a fifth), on enumerations (four
              words or more, and for every five at least two coordinated or loosely attached ones, or two commas), and on
-             texts of six words or more whose sentences have fewer than three words on average.
+             texts of six words or more whose sentences have fewer than three words on average; and where determiners
+             and adjectives agree with their nouns in less than three cases in five (gender and number, two or more).
 
 Palindromes and anagrams, whose odd words mislead any measure of language, pass `syntax` and the shares of function
 words unseen; their constraints ask for Italian words anyway.
@@ -36,15 +37,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from oulibench.behaviour.known_palindromes import traditional
 from oulibench.behaviour.repetition import function_words
 from oulibench.constraints import AnyConstraint
-from oulibench.constraints.base import WORDINGS
+from oulibench.constraints.base import WORDINGS, number
 from oulibench.lexicon import load_lexicon
 from oulibench.policy import Policy
 from oulibench.text import count_characters, fold, letters, normalise, words
+
+if TYPE_CHECKING:
+    from oulibench.syntax.tree import Sentence
 
 GateName = Literal["min_words", "max_words", "repetition", "copying", "italian", "syntax"]
 
@@ -59,6 +63,7 @@ SHORTEST_SENTENCES: Final = 3.0
 FUNCTION_WORDS_WITHOUT_VERB: Final = 0.2
 MOST_MEMBERS: Final = 0.4
 """From this share of coordinated words, or of commas to words, on, a text is an enumeration."""
+LEAST_AGREEMENT: Final = 0.6
 RUN: Final = 4
 """Words in a row that two texts do not share by chance."""
 
@@ -137,7 +142,7 @@ def closed_gates(
     n = len(found)
     fewest = gates.min_words if allowed is None else min(gates.min_words, allowed)
     if n < fewest:
-        return (ClosedGate("min_words", f"{n} words, fewer than {fewest}."),)
+        return (ClosedGate("min_words", f"{number(n, 'word')}, fewer than {fewest}."),)
     if most and n > most:
         return (ClosedGate("max_words", f"{n} words, more than {most}."),)
     closed = []
@@ -276,12 +281,14 @@ def closed_by_syntax(content: str, threshold: float) -> ClosedGate | None:
 
     total = 0.0
     n = sentences = verbs = members = 0
+    agreeing: list[bool] = []
     for sentence in analyse(content):
         own = [token for token in sentence if token.upos != "PUNCT"]
         sentences += bool(own)
         n += len(own)
         verbs += sum(token.upos in ("VERB", "AUX") for token in own)
         members += sum(token.relation in _MEMBERS for token in own)
+        agreeing += _agreements(sentence)
         if sentence.scores is not None:
             total += sum(
                 sentence.scores.arc_logprob(token.id, token.head)
@@ -300,7 +307,20 @@ def closed_by_syntax(content: str, threshold: float) -> ClosedGate | None:
         return ClosedGate("syntax", "It is an enumeration.")
     if n >= ENOUGH_WORDS and n / sentences < SHORTEST_SENTENCES:
         return ClosedGate("syntax", f"Its sentences have {n / sentences:.1f} words on average.")
+    if len(agreeing) > 1 and sum(agreeing) < LEAST_AGREEMENT * len(agreeing):
+        return ClosedGate("syntax", "Its words do not agree in gender and number.")
     return None
+
+
+def _agreements(sentence: Sentence) -> list[bool]:
+    """Of determiners and adjectives and the nouns they hang on: whether they agree, in gender and in number."""
+    pairs = [(token, sentence.token(token.head)) for token in sentence if token.deprel in ("det", "amod")]
+    return [
+        token.feats[feature] == noun.feats[feature]
+        for token, noun in pairs
+        for feature in ("Gender", "Number")
+        if feature in token.feats and feature in noun.feats
+    ]
 
 
 _MEMBERS: Final = frozenset({"conj", "list", "parataxis", "appos", "dislocated", "vocative", "flat"})
