@@ -183,7 +183,8 @@ oulibench() {
 }
 """
 
-# Runs Python blocks one after the other in one namespace. A literal in the comment after an expression is its value.
+# Runs Python blocks one after the other in one namespace. A literal in the comment after an expression is its
+# value; what follows it after a colon is an explanation.
 _INTERPRETER = r"""
 import ast, io, json, os, sys, tokenize, traceback
 answers = os.fdopen(os.dup(1), "w")
@@ -201,11 +202,13 @@ def run(code, name):
             exec(compile(ast.Module([statement], []), name, "exec"), names)
             continue
         value = eval(compile(ast.Expression(statement.value), name, "eval"), names)
-        try:
-            expected = ast.literal_eval(said[statement.end_lineno])
-        except (KeyError, ValueError, SyntaxError):
-            continue
-        assert value == expected, f"line {statement.lineno} gives {value!r}, and the page says {expected!r}"
+        for literal in (said.get(statement.end_lineno, ""), said.get(statement.end_lineno, "").partition(": ")[0]):
+            try:
+                expected = ast.literal_eval(literal)
+            except (ValueError, SyntaxError):
+                continue
+            assert value == expected, f"line {statement.lineno} gives {value!r}, and the page says {expected!r}"
+            break
 
 for line in sys.stdin:
     try:

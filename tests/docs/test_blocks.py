@@ -159,6 +159,7 @@ def test_a_block_knows_what_it_needs() -> None:
         ("sh", "false\ntrue\n"),
         ("sh", "false | true\n"),
         ("python", "1 + 1  # 3\n"),
+        ("python", "1 + 1  # 3: a sum\n"),
         ("python", "import no_such_module\n"),
     ],
 )
@@ -169,6 +170,13 @@ def test_a_block_that_does_not_work_fails(language: str, code: str, tmp_path: Pa
 
 def test_python_blocks_share_their_names_and_shell_blocks_their_files(tmp_path: Path) -> None:
     with session(tmp_path) as running:
-        running.run(Block(ROOT / "x.md", 1, "python", "from pathlib import Path\nx = 2\nx + 1  # 3\n"))
+        running.run(
+            Block(
+                ROOT / "x.md",
+                1,
+                "python",
+                "from pathlib import Path\nx = 2\nx + 1  # 3: was 2\nx  # ah: well\n",
+            )
+        )
         running.run(Block(ROOT / "x.md", 2, "sh", "echo ciao > saluto.txt\nsleep 60 &\n"))
         running.run(Block(ROOT / "x.md", 3, "python", "Path('saluto.txt').read_text()  # 'ciao\\n'\nx  # 2\n"))
