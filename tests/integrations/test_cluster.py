@@ -257,6 +257,21 @@ def test_out_of_time_then_queued_again_finishes_the_rest(tmp_path: Path) -> None
     assert len(calls(tmp_path)) == done
 
 
+def test_a_run_that_is_stopped_with_its_last_answer_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from oulibench.engines import run
+
+    ask = run.carry_out
+
+    def stopped(plan: run.Plan) -> None:
+        ask(plan)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "carry_out", stopped)
+    with FakeServer() as server:
+        call = ["run", "--model", "vllm/last", "--model-base-url", server.url, "--out", str(tmp_path)]
+        assert main([*call, "--tasks", "palindrome", "--shots", "0"]) == 0
+
+
 @pytest.mark.parametrize(
     ("received", "settings", "queued"),
     [

@@ -185,7 +185,9 @@ def main(args: argparse.Namespace) -> int:
             return _store_and_report(plan)
         except KeyboardInterrupt:
             print("\nstopped; run the same command again to go on", file=sys.stderr)
-            _store_and_report(plan, reflect=False)
+            code = _store_and_report(plan, reflect=False)
+            if code == EXIT_OK and not plan.settings.reflect:
+                return code  # it came with the last answer
             return 128 + (terminated[0] if terminated else signal.SIGINT)
 
 
