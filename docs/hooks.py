@@ -147,7 +147,7 @@ def _command(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
         if not actions:
             continue
         if group in groups:
-            yield f"**{group.title}**{f' ({group.description})' if group.description else ''}"
+            yield f"**{group.title}**{f': {group.description}' if group.description else ''}"
         elif groups and group is options:
             yield "**other options**"
         yield "\n".join(["| | |", "|---|---|", *(_row(action, parser) for action in actions)])
