@@ -25,7 +25,7 @@ syntax       mean over the words of the natural logarithm of the probability tha
              words or more that have no verb and next to no function words (less than a fifth), on enumerations (four
              words or more, and for every five at least two coordinated or loosely attached ones, or two commas), and on
              texts of six words or more whose sentences have fewer than three words on average; and where determiners
-             and adjectives agree with their nouns in less than three cases in five (gender and number, two or more).
+             and adjectives agree with their nouns in less than three cases in five (gender and number each; three or more).
 
 Palindromes and anagrams, whose odd words mislead any measure of language, pass `syntax` and the shares of function
 words unseen; their constraints ask for Italian words anyway.
@@ -307,7 +307,7 @@ def closed_by_syntax(content: str, threshold: float) -> ClosedGate | None:
         return ClosedGate("syntax", "It is an enumeration.")
     if n >= ENOUGH_WORDS and n / sentences < SHORTEST_SENTENCES:
         return ClosedGate("syntax", f"Its sentences have {n / sentences:.1f} words on average.")
-    if len(agreeing) > 1 and sum(agreeing) < LEAST_AGREEMENT * len(agreeing):
+    if len(agreeing) > 2 and sum(agreeing) < LEAST_AGREEMENT * len(agreeing):
         return ClosedGate("syntax", "Its words do not agree in gender and number.")
     return None
 
