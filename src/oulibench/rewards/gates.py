@@ -25,7 +25,7 @@ syntax       mean over the words of the natural logarithm of the probability tha
              words or more that have no verb and next to no function words (less than a fifth), on enumerations (four
              words or more, and for every five at least two coordinated or loosely attached ones, or two commas), and on
              texts of six words or more whose sentences have fewer than three words on average; and where determiners
-             and adjectives agree with their nouns in less than three cases in five (gender and number each; three or more).
+             and adjectives agree with their nouns in less than three cases in five (gender and number; three or more).
 
 Palindromes and anagrams, whose odd words mislead any measure of language, pass `syntax` and the shares of function
 words unseen; their constraints ask for Italian words anyway.
