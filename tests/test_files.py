@@ -166,7 +166,7 @@ def test_text_that_is_not_utf_8_fails_alone(tmp_path: Path) -> None:
 
 def test_a_policy_may_be_a_column(tmp_path: Path) -> None:
     text = {"task": "word_length", "target": "4", "text": "C'è un po' d'acqua"}  # six words, four between blanks
-    rows = [{**text, "policy": {"words": "graphic", "names": None}}, {**text, "policy": None}]
+    rows: list[dict[str, Any]] = [{**text, "policy": {"words": "graphic", "names": None}}, {**text, "policy": None}]
     assert score_to(write_table(tmp_path / "in.parquet", rows), "-o", tmp_path / "out.parquet") == 0
     assert pq.read_table(tmp_path / "out.parquet").column("passed").to_pylist() == [True, False]
     rows = [{**text, "policy": '{"words": "graphic"}'}, {**text, "policy": "graphic"}]
@@ -466,15 +466,15 @@ def _die_on_eleven(rows: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]
 
 
 def test_a_worker_that_dies_takes_its_row_of_a_table_alone(tmp_path: Path) -> None:
-    source = write_table(tmp_path / "in.parquet", [{**GOOD, "id": i} for i in range(20)])
+    source = write_table(tmp_path / "in.parquet", [{**GOOD, "id": i} for i in range(9, 13)])
     # On the way to a table, a transform sees no `id`: this is the way to JSON lines.
     shard = Shard.of("in.parquet", source, None)
     parts = list(local_engine(2)([shard], read_parts, PartWork(_die_on_eleven)))
     totals = sum((part.block.totals for part in parts), Totals())
-    assert totals == Totals(received=20, scored=19, failed=1, rows=20, passed=19)
-    assert [problem.line for part in parts for problem in part.block.problems] == [12]
+    assert totals == Totals(received=4, scored=3, failed=1, rows=4, passed=3)
+    assert [problem.line for part in parts for problem in part.block.problems] == [3]
     rows = [json.loads(line) for part in parts for line in part.block.output.splitlines()]
-    assert [row["id"] for row in rows] == list(range(20))
+    assert [row["id"] for row in rows] == [9, 10, 11, 12]
     assert parts[-1].end
 
 
