@@ -26,7 +26,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from statistics import mean
 from typing import Any, Final, NamedTuple
@@ -410,13 +410,17 @@ def report_gates(files: Sequence[Path]) -> None:
 
 
 def speed_rows(task: str, n: int) -> list[dict[str, Any]]:
-    """Completions none of which comes twice: sentences of the demonstrations, numbered."""
+    """Sentences of the demonstrations, numbered so that no completion comes twice in this process."""
     rng = random.Random(task)  # noqa: S311  # reproducible
     targets = [spec.value for spec in get_constraint(task).targets()]
     texts = [text.rstrip(".!?") for text in built_in()]
     return [
-        {"task": task, "target": targets[i % len(targets)], "completion": f"{rng.choice(texts)} {i}."} for i in range(n)
+        {"task": task, "target": targets[i % len(targets)], "completion": f"{rng.choice(texts)} {next(_NUMBER)}."}
+        for i in range(n)
     ]
+
+
+_NUMBER: Final = count(1)
 
 
 def splits_per_second(texts: Sequence[str], now: Callable[[], float]) -> float:
