@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -93,6 +94,8 @@ class Slurm:
 
     def __exit__(self, *exc: object) -> None:
         self.run("scancel", "--user=root", check=False)
+        with suppress(AssertionError):  # jobs that outlive their daemons would never end
+            self.wait_until_empty(90)
         for daemon in reversed(self._daemons):
             daemon.terminate()
         for daemon in self._daemons:
