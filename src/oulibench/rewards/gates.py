@@ -4,28 +4,29 @@ A verdict answers one question, and a policy that is trained on it finds the che
 word without an «e», a letter over and over, words in no order. A gate closes on such texts, and their reward is 0.
 Gates decide no verdict and no figure of the benchmark; they are there for training alone.
 
-Definitions
------------
-min_words    fewer orthographic words than this, or than the target itself asks for if that is less (2: palindromes).
-max_words    more words than this, or than twice what the target asks for if that is more (six characters a word).
-repetition   share of the content words (no function words) that occurred before in the text; over all words where the
-             text has fewer than two content words. Also closed on a text that repeats an earlier one of the response.
-copying      the largest of three shares: of the text's runs of four words (of all its words, if it has fewer) that
-             stand in the prompt, in the benchmark's own prompts for the target, or in a demonstration; of its words
-             that one demonstration has too, over the words of the longer of the two; in palindromes, of its letters
-             that stand in traditional palindromes or in words that are palindromes by themselves.
-italian      share of the words that are Italian: known to the lexicon; a capitalised word that Italian texts hold; or a
-             number, while numbers are no more than a third. Also closed where less than half of what is no white space
-             are letters and digits; where, in texts of five words or more, function words are less than a tenth (a
-             list; not asked of tautograms, acrostics and inverse lipograms, which may well do without); and where, in
-             texts of six words or more, they are more than 85 in a hundred.
-syntax       mean over the words of the natural logarithm of the probability that the bundled parser gives to the head
-             and the relation it chose: in words that make no sentence it finds nothing likely. Where function words are
-             less than a tenth, twice as likely a parse (half the logarithm) is asked for. Also closed on texts of three
-             words or more that have no verb and next to no function words (less than a fifth), on enumerations (four
-             words or more, and for every five at least two coordinated or loosely attached ones, or two commas), and on
-             texts of six words or more whose sentences have fewer than three words on average; and where determiners
-             and adjectives agree with their nouns in less than three cases in five (gender and number; three or more).
+Definitions:
+
+- **min_words**: fewer orthographic words than this, or than the target itself asks for if that is less (2:
+  palindromes).
+- **max_words**: more words than this, or than twice what the target asks for if that is more (six characters a word).
+- **repetition**: share of the content words (no function words) that occurred before in the text; over all words where
+  the text has fewer than two content words. Also closed on a text that repeats an earlier one of the response.
+- **copying**: the largest of three shares: of the text's runs of four words (of all its words, if it has fewer) that
+  stand in the prompt, in the benchmark's own prompts for the target, or in a demonstration; of its words that one
+  demonstration has too, over the words of the longer of the two; in palindromes, of its letters that stand in
+  traditional palindromes or in words that are palindromes by themselves.
+- **italian**: share of the words that are Italian: known to the lexicon; a capitalised word that Italian texts hold; or
+  a number, while numbers are no more than a third. Also closed where less than half of what is no white space are
+  letters and digits; where, in texts of five words or more, function words are less than a tenth (a list; not asked of
+  tautograms, acrostics and inverse lipograms, which may well do without); and where, in texts of six words or more,
+  they are more than 85 in a hundred.
+- **syntax**: mean over the words of the natural logarithm of the probability that the bundled parser gives to the head
+  and the relation it chose: in words that make no sentence it finds nothing likely. Where function words are less than
+  a tenth, twice as likely a parse (half the logarithm) is asked for. Also closed on texts of three words or more that
+  have no verb and next to no function words (less than a fifth), on enumerations (four words or more, and for every
+  five at least two coordinated or loosely attached ones, or two commas), and on texts of six words or more whose
+  sentences have fewer than three words on average; and where determiners and adjectives agree with their nouns in less
+  than three cases in five (gender and number; three or more).
 
 Palindromes and anagrams, whose odd words mislead any measure of language, pass `syntax` and the shares of function
 words unseen; their constraints ask for Italian words anyway.
