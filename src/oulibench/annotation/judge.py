@@ -273,12 +273,16 @@ def _gather(logs: Path, path: Path, scheme: Scheme, meta: Mapping[str, Any]) -> 
 
 def _judgements(samples: Iterable[EvalSample], scheme: Scheme) -> Iterable[Judgement]:
     """What answered calls say, in the order of items and samples."""
+    from oulibench.engines.tasks import answer_of
+
     found = []
     for sample in samples:
-        if sample.error is not None or sample.output is None or sample.output.error:
+        if sample.error is not None or sample.output is None:
+            continue
+        answer, error = answer_of(sample.output)
+        if error is not None:
             continue
         unit, _, number = str(sample.id).rpartition("/")
-        answer = sample.output.completion
         values, reason = read_judgement(answer, scheme)
         if values is None and sample.output.stop_reason == "max_tokens":
             reason += " (the answer was cut off)"
