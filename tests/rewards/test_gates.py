@@ -129,8 +129,8 @@ def test_gates_hardly_ever_close_on_honest_texts() -> None:
 def test_golden_texts_of_three_words_and_more_keep_their_reward() -> None:
     rows = [r for r in golden_rows() if r["task"] in ("voice", "lipogram", "word_length", "char_length")]
     rows = [r for r in rows if len(str(r["completion"]).split()) >= 3][::2]
-    cheap = score_completions(rows, Gates(syntax=None))
-    lost = [r["completion"] for r, a in zip(rows, cheap, strict=True) if a != 1.0]
+    cheap, open_ = score_completions(rows, Gates(syntax=None)), score_completions(rows, None)
+    lost = [r["completion"] for r, a, b in zip(rows, cheap, open_, strict=True) if a != b]
     assert len(rows) > 200
     assert len(lost) <= 0.01 * len(rows), lost
 
