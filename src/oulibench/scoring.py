@@ -141,12 +141,22 @@ def read_row(row: Mapping[str, Any]) -> Reading:
 def _task_and_policy(row: Mapping[str, Any], defaults: Mapping[str, Any] | None) -> tuple[AnyConstraint, Policy]:
     if "task" not in row:
         raise DataError('The row has no "task".')
-    policy = row.get("policy") or {}
-    if isinstance(policy, Mapping):
-        if "parser" in policy:
-            raise PolicyError("The parser is chosen by whoever scores (--parser), not by a row.")
-        policy = {**(defaults or {}), **policy}
-    return get_constraint(row["task"]), Policy.from_mapping(policy) if policy else DEFAULT_POLICY
+    return get_constraint(row["task"]), policy_of_row(row.get("policy"), defaults)
+
+
+def policy_of_row(own: object, defaults: Mapping[str, Any] | None = None) -> Policy:
+    """The conventions of a row: its own, and `defaults` where it says nothing (null, as tables have it, says nothing).
+
+    Raises:
+        PolicyError: the row's policy is none, or chooses a parser.
+    """
+    if own is not None and not isinstance(own, Mapping):
+        return Policy.from_mapping(own)  # type: ignore[arg-type]  # which says what is wrong with it
+    given = {key: value for key, value in (own or {}).items() if value is not None}
+    if "parser" in given:
+        raise PolicyError("The parser is chosen by whoever scores (--parser), not by a row.")
+    merged = {**(defaults or {}), **given}
+    return Policy.from_mapping(merged) if merged else DEFAULT_POLICY
 
 
 def _need_no_target(constraint: AnyConstraint) -> None:
@@ -163,7 +173,7 @@ def _read(row: Mapping[str, Any], constraint: AnyConstraint, target: object, pol
         row["response"],
         task=constraint.name,
         target=target,
-        requested=_requested(row.get("n")),
+        requested=texts_asked_for(row.get("n")),
         unit="stanza" if constraint.unit(policy) == "stanza" else "sentence",
     )
 
@@ -198,7 +208,12 @@ _NO_ITEMS: Final = {
 }
 
 
-def _requested(n: object) -> int | None:
+def texts_asked_for(n: object) -> int | None:
+    """A row's `n`: how many texts were asked for; None where it says nothing.
+
+    Raises:
+        DataError: it is no whole number from 1.
+    """
     if n is None:
         return None
     if isinstance(n, float) and n.is_integer():

@@ -28,6 +28,9 @@ def closed(task: str, text: str, target: object = None, **more: Any) -> tuple[st
         ("lipogram", "e", "Il gatto salta, il gatto salta, il gatto salta.", ("repetition",)),
         ("lipogram", "z", "Il gatto dorme. Il gatto dorme.", ("repetition",)),
         ("lipogram", "z", "a a a a a", ("repetition",)),
+        # What policies learned in training, before this was looked at.
+        ("lipogram", "f", "Del case del mai del acqua del quindici del castagno.", ("repetition",)),
+        ("word_length", 11, "della casa della casa ma della sveglie della tardi della figlia", ("repetition",)),
         ("palindrome", None, "I topi non avevano nipoti.", ("copying",)),
         ("palindrome", None, "Ala, osso, ala!", ("copying",)),
         ("palindrome", None, "O i topi non avevano nipoti, o!", ("copying",)),
@@ -46,6 +49,10 @@ def closed(task: str, text: str, target: object = None, **more: Any) -> tuple[st
 def test_a_trick_closes_its_gate(task: str, target: object, text: str, gates: tuple[str, ...]) -> None:
     assert set(gates) <= set(closed(task, text, target))
     assert reward(task, text, target) == 0.0
+
+
+def test_a_common_word_may_occur_often() -> None:
+    assert closed("lipogram", "Il padre e il figlio guardano il mare.", "z") == ()
 
 
 def test_very_long_texts() -> None:

@@ -25,9 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from oulibench.behaviour.duplicates import text_key
 from oulibench.constraints import AnyConstraint, get_constraint
-from oulibench.errors import DataError, OuLiBenchError, PolicyError, TextError, UnknownTaskError
-from oulibench.jsonl import parse_line
-from oulibench.language import ITALIAN
+from oulibench.errors import DataError, OuLiBenchError, TextError, UnknownTaskError
 from oulibench.policy import DEFAULT_POLICY, Policy
 from oulibench.responses import Unit, read_response
 from oulibench.responses.reasoning import without_reasoning, without_template
@@ -40,6 +38,8 @@ from oulibench.rewards.gates import (
     closed_gates,
     syntax_threshold,
 )
+from oulibench.scoring import policy_of_row, texts_asked_for
+from oulibench.suite.demonstrations import all_demonstrations
 from oulibench.text import fold, normalise, without_list_mark, words
 from oulibench.verdict import Verdict
 
@@ -274,12 +274,12 @@ def _read(number: int, row: Mapping[str, Any], defaults: Mapping[str, Any] | Non
     except UnknownTaskError:
         return None
     try:
-        policy = _policy(row.get("policy"), defaults)
+        policy = policy_of_row(row.get("policy"), defaults)
         target = constraint.parse_target(row.get("target"))
         completion = row.get("completion")
         if not isinstance(completion, str):
             raise DataError(f'"completion" is the text that the model wrote, not {type(completion).__name__}.')
-        n = _asked(row.get("n"))
+        n = texts_asked_for(row.get("n"))
         shown = _shown(row)
     except OuLiBenchError as error:
         raise type(error)(f"Row {number}: {error}") from error
@@ -288,27 +288,6 @@ def _read(number: int, row: Mapping[str, Any], defaults: Mapping[str, Any] | Non
     except TextError as error:
         texts, reason = (), str(error)
     return _Case(constraint, target, policy, texts, max(n or 1, len(texts)), reason, shown)
-
-
-def _policy(own: object, defaults: Mapping[str, Any] | None) -> Policy:
-    if not own:
-        return Policy.from_mapping(defaults)
-    if not isinstance(own, Mapping):
-        raise PolicyError(f"A policy is an object, not {own!r}.")
-    given = {key: value for key, value in own.items() if value is not None}  # columns of a table
-    if "parser" in given:
-        raise PolicyError("The parser is chosen by whoever scores, not by a row.")
-    return Policy.from_mapping({**(defaults or {}), **given})
-
-
-def _asked(n: object) -> int | None:
-    if n is None:
-        return None
-    if isinstance(n, float) and n.is_integer():
-        n = int(n)
-    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
-        raise DataError(f'"n" is the number of texts that were asked for, a whole number from 1; not {n!r}.')
-    return n
 
 
 def _shown(row: Mapping[str, Any]) -> Shown:
@@ -329,9 +308,7 @@ _NOTHING_SHOWN: Final = Shown((), ())
 @cache
 def _demonstrations(task: str) -> dict[str, str]:
     """The benchmark's own demonstrations for a task: id → text."""
-    source = ITALIAN.data("demonstrations", f"{task}.jsonl")
-    rows = map(parse_line, source.read_bytes().splitlines()) if source.is_file() else ()
-    return {row["id"]: row["text"] for row in rows}
+    return {demonstration.id: demonstration.text for demonstration in all_demonstrations(task)}
 
 
 @lru_cache(maxsize=1024)

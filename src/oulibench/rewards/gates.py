@@ -10,7 +10,9 @@ Definitions:
   palindromes).
 - **max_words**: more words than this, or than twice what the target asks for if that is more (six characters a word).
 - **repetition**: share of the content words (no function words) that occurred before in the text; over all words where
-  the text has fewer than two content words. Also closed on a text that repeats an earlier one of the response.
+  the text has fewer than two content words. Also closed, in texts of six words or more, where one word, function words
+  among them, occurs three times or more and makes more than two in five; and on a text that repeats an earlier one of
+  the response.
 - **copying**: the largest of three shares: of the text's runs of four words (of all its words, if it has fewer) that
   stand in the prompt, in the benchmark's own prompts for the target, or in a demonstration; of its words that one
   demonstration has too, over the words of the longer of the two; in palindromes, of its letters that stand in
@@ -56,6 +58,8 @@ GateName = Literal["min_words", "max_words", "repetition", "copying", "italian",
 FEWEST_FUNCTION_WORDS: Final = 0.1
 MOST_FUNCTION_WORDS: Final = 0.85
 MOST_NUMBERS: Final = 1 / 3
+MOST_OF_ONE_WORD: Final = 0.4
+"""No sentence of six words or more in 3,032 of treebanks has more of one word."""
 ENOUGH_WORDS: Final = 6
 """From this many words on, a text is long enough to ask how it is made."""
 ENOUGH_FOR_ONE: Final = 5
@@ -147,8 +151,8 @@ def closed_gates(
     if most and n > most:
         return (ClosedGate("max_words", f"{n} words, more than {most}."),)
     closed = []
-    if gates.repetition is not None and (share := repeated_share(found)) > gates.repetition:
-        closed.append(ClosedGate("repetition", f"{share:.0%} of its content words occurred before."))
+    if gates.repetition is not None and (why := _repeats(found, gates.repetition)):
+        closed.append(ClosedGate("repetition", why))
     if gates.copying is not None:
         folded = [word.folded for word in found]
         share = copied_share(folded, shown, own_prompts(constraint, target, policy, min(RUN, n)))
@@ -177,6 +181,16 @@ def _words_of_target(constraint: AnyConstraint, target: object) -> int | None:
         case ("palindrome", _):
             return 2  # of one word they are known by `copying`
     return None
+
+
+def _repeats(found: Sequence[_Known], threshold: float) -> str:
+    if (share := repeated_share(found)) > threshold:
+        return f"{share:.0%} of its content words occurred before."
+    if len(found) >= ENOUGH_WORDS:
+        ((word, times),) = Counter(known.folded for known in found).most_common(1)
+        if times >= 3 and times > MOST_OF_ONE_WORD * len(found):
+            return f"{times} of its {len(found)} words are «{word}»."
+    return ""
 
 
 def repeated_share(found: Sequence[_Known]) -> float:
