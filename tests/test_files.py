@@ -164,6 +164,63 @@ def test_text_that_is_not_utf_8_fails_alone(tmp_path: Path) -> None:
     assert [row["status"] for row in read_lines(tmp_path / "out.jsonl")] == ["scoring_failed", "ok"]
 
 
+def test_bytes_are_text_where_text_is_read(tmp_path: Path) -> None:
+    """Some writers of Parquet do not say that their bytes are text; base 64 is nothing to judge."""
+    rows = [{key: value.encode() for key, value in row.items()} for row in (GOOD, BAD)]
+    table = write_table(tmp_path / "in.parquet", rows)
+    for name, read in (("out.jsonl", read_lines), ("out.parquet", lambda path: pq.read_table(path).to_pylist())):
+        assert score_to(table, "-o", tmp_path / name) == 0
+        assert [row["passed"] for row in read(tmp_path / name)] == [True, False]
+    assert read_lines(tmp_path / "out.jsonl")[1]["text"] == BAD["text"]
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (lambda: pa.array([2**59], pa.timestamp("us")), "20237-04-25T10:45:03.423488"),
+        (lambda: pa.array([2**62], pa.timestamp("us", "UTC")), "<value out of range: 4611686018427387904>"),
+        (lambda: pa.array([[-(2**56)]], pa.list_(pa.timestamp("us"))), ["-0314-08-02T01:39:22.072064"]),
+        (lambda: pa.array([3_000_000], pa.date32()), "10183-09-21"),
+        (lambda: pa.array([2**62], pa.duration("s")), float(2**62)),
+        (lambda: pa.array([0], pa.timestamp("us", "+25:61")), "1970-01-01T00:00:00.000000+00:00"),
+        (lambda: pa.array([{"a": [1]}], pa.struct([("a", pa.list_(pa.timestamp("ns")))])), None),
+        (lambda: pa.ListArray.from_arrays([0, 1], pa.array([b"\xff"]).view(pa.string())), ["\udcff"]),
+    ],
+)
+def test_values_that_python_has_not_do_not_stop_a_table(column: Any, said: object, tmp_path: Path) -> None:
+    table = pa.Table.from_pylist([GOOD]).append_column("other", column())
+    pq.write_table(table, tmp_path / "in.parquet")
+    assert score_to(tmp_path / "in.parquet", "-o", tmp_path / "out.jsonl") == 0
+    (row,) = read_lines(tmp_path / "out.jsonl")
+    assert row["passed"] is True
+    assert said is None or row["other"] == said
+
+
+def test_an_item_that_rows_bring_along_stays(tmp_path: Path) -> None:
+    """Of rows that were scored already, and where the word means something else."""
+    first, second = tmp_path / "first.parquet", tmp_path / "second.parquet"
+    assert score_to(write_table(tmp_path / "in.parquet", [RESPONSE]), "-o", first) == 0
+    assert score_to(first, "-o", second) == 0
+    one, two = (pq.read_table(path).drop_columns("signature") for path in (first, second))  # it names the reader
+    assert two.equals(one)
+    assert pq.read_table(second)["item"].to_pylist() == [1, 2]
+    for item in ("a", 2**40, 0.5):
+        lines = write_lines(tmp_path / "in.jsonl", [{**GOOD, "item": item}, RESPONSE])
+        assert score_to(lines, "-o", first) == 0
+        expected = [item, "1", "2"] if item == "a" else [item, 1, 2]
+        assert pq.read_table(first)["item"].to_pylist() == expected
+        table = write_table(tmp_path / "in.parquet", [{**GOOD, "item": item, "response": None}])
+        assert score_to(table, "-o", first) == 0
+        assert pq.read_table(first)["item"].to_pylist() == [item]
+
+
+def test_a_field_whose_name_is_damaged_becomes_a_column(tmp_path: Path) -> None:
+    lines = tmp_path / "in.jsonl"
+    lines.write_text(json.dumps({**GOOD, "\ud800": 1}) + "\n", "ascii")
+    assert score_to(lines, "-o", tmp_path / "out.parquet") == 0
+    assert pq.read_table(tmp_path / "out.parquet").to_pylist()[0]["\\ud800"] == 1
+
+
 def test_a_policy_may_be_a_column(tmp_path: Path) -> None:
     text = {"task": "word_length", "target": "4", "text": "C'è un po' d'acqua"}  # six words, four between blanks
     rows: list[dict[str, Any]] = [{**text, "policy": {"words": "graphic", "names": None}}, {**text, "policy": None}]

@@ -144,14 +144,15 @@ LINES = [
     b'{"task": "word_length", "target": 123456789012345678901234567890, "text": "Ciao"}',
     "\ufeff".encode() + json.dumps(GOOD).encode(),
     b"{" * 100_000,
+    b'{"task": "word_length", "text": "a", "target": 1' + b"0" * 5_000 + b"}",
 ]
 
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_bad_lines_are_named_and_the_rest_is_scored(processes: int) -> None:
     (block,) = process_lines(io.BytesIO(b"\n".join(LINES)), processes=processes)
-    assert {p.line for p in block.problems} == {2, 3, 4, 5, 8, 11}
-    assert block.totals == Totals(received=9, scored=3, failed=6, rows=4, passed=2)
+    assert {p.line for p in block.problems} == {2, 3, 4, 5, 8, 11, 12}
+    assert block.totals == Totals(received=10, scored=3, failed=7, rows=4, passed=2)
     assert [json.loads(line)["status"] for line in block.output.splitlines()] == ["ok", "scoring_failed", "ok", "ok"]
 
 

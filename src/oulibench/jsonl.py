@@ -39,6 +39,8 @@ def _parse_leniently(line: bytes) -> Any:
         where = f" at column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
         what = error.msg if isinstance(error, json.JSONDecodeError) else "it is nested too deeply"
         raise DataError(f"the line is not JSON: {what}{where}") from error
+    except ValueError as error:  # Python's own limit: reading digits takes time that grows with their square
+        raise DataError("the line holds a whole number of more than 4,300 digits") from error
 
 
 def _name(value: object) -> str:

@@ -120,7 +120,7 @@ def _expect_columns(path: Path, names: Sequence[str]) -> None:
 
 def _rows(table: pa.Table, names: Iterable[str]) -> list[Row]:
     """The table's rows as rows of JSON, as scoring takes them."""
-    columns = {name: _values(table.column(name)) for name in names}
+    columns = {name: _values(table.column(name), as_text=name in _READ) for name in names}
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     for row in rows:
         for name in _READ:
@@ -135,7 +135,8 @@ def _rows(table: pa.Table, names: Iterable[str]) -> list[Row]:
     return rows
 
 
-def _values(column: pa.ChunkedArray) -> list[Any]:
+def _values(column: pa.ChunkedArray, as_text: bool = False) -> list[Any]:
+    """The values as JSON has them; with `as_text`, bytes are text (some writers do not say which bytes are)."""
     arrow = _arrow()
     types = arrow.types
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type
@@ -147,13 +148,48 @@ def _values(column: pa.ChunkedArray) -> list[Any]:
         column = column.cast(arrow.time64("us"), safe=False)
     try:
         values: list[Any] = column.to_pylist()
-    except UnicodeDecodeError:  # bytes called text: the lone surrogates make the row fail alone
-        wide = types.is_large_string(kind)
-        raw = column.cast(arrow.large_binary() if wide else arrow.binary()).to_pylist()
-        values = [None if value is None else value.decode("utf-8", "surrogateescape") for value in raw]
+    except _BEYOND_PYTHON:
+        values = [_value(scalar) for scalar in column]
     if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
         return values
+    if as_text:
+        values = [_text(value) if isinstance(value, bytes) else value for value in values]
     return [value if value is None or isinstance(value, str) else _jsonable(value) for value in values]
+
+
+_BEYOND_PYTHON: Final = (ValueError, OverflowError, KeyError)
+"""What Arrow raises for bytes called text, dates before the year 1 or after 9999, time zones that nobody knows."""
+
+
+def _value(scalar: pa.Scalar) -> Any:
+    """What `scalar` holds, where Python may have no value for it."""
+    arrow = _arrow()
+    with suppress(*_BEYOND_PYTHON):
+        return scalar.as_py()
+    types, kind = arrow.types, scalar.type
+    if types.is_struct(kind):
+        return {name: _value(inner) for name, inner in scalar.items()}
+    if types.is_map(kind):
+        return [[_value(inner) for inner in pair.values()] for pair in scalar.values]
+    if types.is_nested(kind):
+        return [_value(inner) for inner in scalar.values]
+    if types.is_dictionary(kind):
+        return _value(scalar.value)
+    if types.is_duration(kind):
+        return scalar.value / {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit]
+    if types.is_timestamp(kind):
+        moment = str(scalar.cast(arrow.timestamp(kind.unit)).cast(arrow.string()))
+        if moment.startswith("<"):  # it says so itself that this is out of range
+            return moment
+        return moment.replace(" ", "T") + ("+00:00" if kind.tz else "")
+    if types.is_date(kind):
+        return str(scalar.cast(arrow.string()))
+    return _text(scalar.as_buffer().to_pybytes())
+
+
+def _text(raw: bytes) -> str:
+    """Text of UTF-8; where it is not, the lone surrogates make the row fail alone."""
+    return raw.decode("utf-8", "surrogateescape")
 
 
 def _jsonable(value: Any) -> Any:
@@ -187,7 +223,8 @@ def process_to_table(block: TableBlock, transform: Transform) -> ScoredBlock:
     """The rows of a table, scored, as a table that keeps its columns."""
     arrow = _arrow()
     table = block.table().replace_schema_metadata(None)  # what other programs noted there is no longer true
-    results = transform(_rows(table, [name for name in _READ if name in table.column_names]))
+    # `item` is not looked at, but what a row brings along stays where nothing is read out of a response.
+    results = transform(_rows(table, [name for name in (*_READ, "item") if name in table.column_names]))
     if "response" in table.column_names:
         places = [place for place, rows in enumerate(results) for _ in rows]
         table = table.take(arrow.array(places, arrow.int64()))
@@ -196,7 +233,7 @@ def process_to_table(block: TableBlock, transform: Transform) -> ScoredBlock:
         added = list(_VERDICT)
     written = list(chain.from_iterable(results))
     for name in added:
-        kind = _type_of(name)
+        kind = _type_of(name, _kind_of(table.schema, name))
         column = arrow.array([_cell(row.get(name), kind) for row in written], kind)
         place = table.schema.get_field_index(name)
         table = table.append_column(name, column) if place < 0 else table.set_column(place, name, column)
@@ -210,9 +247,10 @@ def _numbers(block: TableBlock) -> range:
 def table_of(rows: Iterable[Row], columns: Columns) -> bytes:
     """Scored rows of JSON as an Arrow stream with these columns, and a verdict's."""
     arrow = _arrow()
-    schema = arrow.schema([(name, _type_of(name, columns.get(name, "text"))) for name in _names(columns)])
+    types = {name: _type_of(name, columns.get(name, "")) for name in _names(columns)}
+    schema = arrow.schema([(name.encode("utf-8", "backslashreplace").decode(), kind) for name, kind in types.items()])
     written = list(rows)
-    arrays = [arrow.array([_cell(row.get(f.name), f.type) for row in written], f.type) for f in schema]
+    arrays = [arrow.array([_cell(row.get(name), kind) for row in written], kind) for name, kind in types.items()]
     return _stream(arrow.Table.from_arrays(arrays, schema=schema))
 
 
@@ -224,8 +262,23 @@ def _names(columns: Columns) -> list[str]:
 _VERDICT: Final = ("status", *FIELDS)
 
 
-def _type_of(name: str, column: Column = "text") -> pa.DataType:
+def _kind_of(schema: pa.Schema, name: str) -> Column:
+    """What a column brings; unknown, where it is none or no more than the numbers of items are."""
+    types, place = _arrow().types, schema.get_field_index(name)
+    kind = schema.field(place).type if place >= 0 else _arrow().null()
+    if types.is_null(kind) or types.is_int32(kind):
+        return _UNKNOWN
+    if types.is_integer(kind) and not types.is_uint64(kind):
+        return "whole"
+    return "number" if types.is_floating(kind) else "text"
+
+
+def _type_of(name: str, column: Column = "") -> pa.DataType:
+    """The type of a column of which the rows bring `column`, if anything."""
     arrow = _arrow()
+    if name == "item" and column:  # numbers of ours beside whatever the rows call an item
+        column = merged(column, "whole")
+        return {"whole": arrow.int64(), "number": arrow.float64()}.get(column, arrow.string())
     spot = [("word", arrow.string()), ("start", arrow.int32()), ("end", arrow.int32())]
     fixed = {
         "item": arrow.int32(),
