@@ -161,8 +161,9 @@ _FULL_WORD = re.compile(
     rf"""
       [0-9#*]\u20e3                                              # keycap emoji: matched to be thrown away
     | (?:https?://|www\.)[^\s«»"“”<>]*[^\W_]/?                   # addresses
-    | [^\W_][\w.+-]*@[\w-]+(?:\.[\w-]+)+
-    | (?:[^\W_]|-)+(?:\.(?:[^\W_]|-)+)*\.(?:it|com|org|net|eu|edu|gov|info|io|ai|tv)(?![^\W_])
+    | [^\W_][\w.+-]{{0,63}}@[\w-]+(?:\.[\w-]+)+                  # as long as names may be: or each word looks ahead
+    | (?:[^\W_]|-){{1,63}}(?:\.(?:[^\W_]|-){{1,63}}){{0,7}}\.       # to the end of a text of «no.no.no…»
+      (?:it|com|org|net|eu|edu|gov|info|io|ai|tv)(?![^\W_])
     | '?(?:[^\W\d_]\.)+[^\W\d_]{{1,3}}(?![^\W_])                 # S.p.A., a.C., p.es.
     | [^\W\d_]{{1,5}}\.(?:ssa|ra|na|re|le|mo|ma|lli|mi|me|ti|so|za)(?![^\W_])   # dott.ssa, sig.ra, f.lli
     | \d+(?:/[^\W_]+){{2,}}                                       # 5/2/1983, 94/55/CE
