@@ -206,6 +206,14 @@ def test_a_cluster_that_is_not_there_is_missed_at_once(address: str, tmp_path: P
     assert time.monotonic() - start < 20
 
 
+def test_a_cluster_that_this_machine_remembers_but_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:9")
+    began = time.monotonic()
+    with pytest.raises(DataError, match="No Ray cluster at '127.0.0.1:9'"):
+        list(map_sources([Path("a")], lambda source: iter([source]), len, address="auto"))  # type: ignore[arg-type]
+    assert time.monotonic() - began < 30
+
+
 def test_a_cluster_of_its_own_ends_with_the_command(inputs: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "oulibench", "score", str(inputs / "verdicts.jsonl"), "--engine", "ray"]
     called = subprocess.run([*command, "--workers", "1"], capture_output=True, timeout=300)

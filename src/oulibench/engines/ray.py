@@ -166,6 +166,8 @@ def _cluster(address: str, workers: int | None) -> Iterator[Any]:
         import_module("ray.data")
     except ImportError as error:
         raise MissingExtraError("--engine ray needs Ray: pip install 'oulibench[ray]'.") from error
+    if address == "auto" and (remembered := _remembered_address()):
+        _expect_listener(remembered)
     if ray.is_initialized():  # by the program that calls us: it is theirs to end
         yield ray
         return
@@ -189,6 +191,15 @@ def _cluster(address: str, workers: int | None) -> Iterator[Any]:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _remembered_address() -> str | None:
+    """Where `auto` leads, if Ray says: to the last cluster that this machine joined, which may have gone since."""
+    from ray._private import services
+
+    find = getattr(services, "get_ray_address_from_environment", None)  # no part of Ray's public interface
+    found = find("auto", None) if find else None
+    return found if isinstance(found, str) and ":" in found else None
 
 
 def _expect_listener(address: str) -> None:
