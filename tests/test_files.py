@@ -475,6 +475,53 @@ def test_a_manifest_cut_off_in_its_last_line_is_read(folder: Path, tmp_path: Pat
     assert manifest.read_bytes() == held
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"output": "a.jsonl"}',
+        '{"output": 5, "size": 1, "source": "x", "stamp": [1, 2], "totals": {}}',
+        '{"output": "a.jsonl", "size": 1, "source": "x", "stamp": [1, 2], "totals": {"received": 1, "bogus": 2}}',
+        '{"output": "a.jsonl", "size": 1, "source": "x", "stamp": [1, 2], "totals": {"received": "1"}}',
+        '{"columns": {"x": "bogus"}}',
+        '{"format": 1, "settings": 3}',
+        "{}",
+        "[]",
+    ],
+)
+def test_a_manifest_that_was_damaged_is_refused(
+    line: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    score_to(folder, "-o", out)
+    manifest = out / "_manifest.jsonl"
+    held = manifest.read_text("utf-8").splitlines(keepends=True)
+    for lines in ([*held, f"{line}\n"], [f"{line}\n", *held]):
+        manifest.write_text("".join(lines), "utf-8")
+        assert score_to(folder, "-o", out) == 2
+        assert f"_manifest.jsonl:{lines.index(line + chr(10)) + 1}: " in capsys.readouterr().err
+
+
+def test_what_a_folder_holds_and_cannot_be_read_is_missed(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Or its rows would be missing from the figures, and nobody would know."""
+    (folder / "lost.jsonl").symlink_to("nowhere")
+    assert score_to(folder, "-o", tmp_path / "out") == 2
+    assert "lost.jsonl: No such file" in capsys.readouterr().err
+    (folder / "lost.jsonl").unlink()
+    scandir = os.scandir
+
+    def refuse(path: Any) -> Any:
+        if Path(path).name == "sub":
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    (folder / "sub").mkdir(exist_ok=True)
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert score_to(folder, "-o", tmp_path / "out") == 2
+    assert "sub: Permission denied" in capsys.readouterr().err
+
+
 def test_a_run_that_is_killed_is_finished_by_the_next(tmp_path: Path) -> None:
     for i in range(6):
         write_lines(tmp_path / "in" / f"{i}.jsonl", [{**GOOD, "id": n} for n in range(20_000)])

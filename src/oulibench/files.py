@@ -8,6 +8,7 @@ that folder again does what is missing, and nothing is mixed with rows that were
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -16,7 +17,7 @@ from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Protocol
+from typing import Any, BinaryIO, Final, NoReturn, Protocol, get_args
 
 from oulibench.constraints import get_constraint, task_names
 from oulibench.errors import DataError
@@ -87,10 +88,11 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 def files_in(paths: Iterable[Path], suffixes: Sequence[str] = SUFFIXES) -> Iterator[tuple[str, Path]]:
     """The files among `paths` and in folders among them, each with its name: the path within the folder. Folders are
-    read all the way down, in the order of names; what begins with a dot or an underscore is left out.
+    read all the way down, in the order of names; what begins with a dot or an underscore is left out, and so are links
+    to folders.
 
     Raises:
-        DataError: a path is not there, or a folder holds no file that ends in one of `suffixes`.
+        DataError: a path is not there, a folder cannot be read, or it holds no file that ends in one of `suffixes`.
     """
     for path in paths:
         if not path.is_dir():
@@ -100,14 +102,23 @@ def files_in(paths: Iterable[Path], suffixes: Sequence[str] = SUFFIXES) -> Itera
             continue
         found = [
             file
-            for file in sorted(path.rglob("*"))
+            for file in sorted(_walk(path))
             if file.name.endswith(tuple(suffixes))
             and not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
-            and file.is_file()
+            and (file.is_file() or not file.exists())  # a link that leads nowhere is missed, not passed over
         ]
         if not found:
             raise DataError(f"{path} holds no file that ends in {' or '.join(suffixes)}.")
         yield from ((file.relative_to(path).as_posix(), file) for file in found)
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """All files below; unlike `Path.rglob` it does not pass over folders that cannot be read."""
+
+    def fail(error: OSError) -> NoReturn:
+        raise DataError(f"{error.filename}: {error.strerror}") from error
+
+    return (Path(top, name) for top, _, names in os.walk(folder, onerror=fail) for name in names)
 
 
 def plan_folder(paths: Sequence[Path], folder: Path, to: str | None = None) -> list[Shard]:
@@ -492,9 +503,26 @@ def _target(shard: Shard) -> Path:
 
 def _entry(path: Path, number: int, line: bytes) -> Row:
     try:
-        return parse_line(line)
+        entry = parse_line(line)
     except DataError as error:
         raise DataError(f"{path}:{number}: {error}") from error
+    try:
+        match entry:
+            case {"format": int(version)}:  # of another version, which may have other lines, we say so
+                whole = version != _FORMAT or isinstance(entry.get("settings"), dict)
+            case {"columns": dict(columns)}:
+                whole = all(kind in get_args(Column) for kind in columns.values())
+            case {"output": str(), "size": int(), "source": str(), "stamp": [int(), int()], "totals": dict(totals)}:
+                whole = all(isinstance(number, int) for number in asdict(Totals(**totals)).values())
+            case _:
+                whole = False
+    except TypeError:
+        whole = False
+    if not whole:
+        raise DataError(
+            f"{path}:{number}: this is no line of a manifest; restore the file, or score into a new folder."
+        )
+    return entry
 
 
 def _flat(value: Row, name: str = "") -> Iterator[tuple[str, str]]:

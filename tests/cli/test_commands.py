@@ -52,6 +52,30 @@ def test_check_answers_in_words_and_by_exit_code(
         assert "signature: task:" in shown.out
 
 
+@pytest.mark.parametrize("output", ["", "."])
+@pytest.mark.parametrize("command", [["score"], ["extract"], ["parse"]])
+def test_what_is_no_file_is_not_written(
+    command: list[str], output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "in"
+    source.touch()
+    output = output and str(tmp_path)
+    assert main([*command, str(source), "-o", output]) == 2
+    assert capsys.readouterr().err.startswith(f"oulibench {command[0]}: ")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
+def test_a_full_disk_is_named(tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"task": "lipogram", "target": "e", "text": "Oggi"}\n' * 2_000, "utf-8")
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "oulibench", "score", str(source)]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("oulibench score: No space left on device")
+    assert "Traceback" not in done.stderr
+
+
 def test_check_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "lipogram", "e", "Perché no", "--json"]) == 1
     verdict = json.loads(capsys.readouterr().out)

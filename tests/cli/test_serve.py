@@ -101,6 +101,11 @@ def test_bad_options(options: list[str]) -> None:
         main(["serve", *options])
 
 
+def test_a_context_that_ends_the_process_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--context", "1"]) == 2
+    assert "--context 1: " in capsys.readouterr().err
+
+
 def test_bad_model_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["serve", "--model", str(tmp_path / "missing.gguf")]) == 2
     assert "There is no model file" in capsys.readouterr().err

@@ -507,6 +507,7 @@ def test_bad_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyte
         (["--shots", "-1"], "at least 0"),
         (["--n", "0"], "n is at least 1"),
         (["--url", "example.org"], "--url is an address such as"),
+        (["--url", "http://[::1"], "--url is an address such as"),
     ):
         assert main(["export", "dataset", str(tmp_path / "set"), *options]) == 2, options
         assert message in capsys.readouterr().err, options

@@ -66,6 +66,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has gone (… | head)
         sys.stderr.close()
         return EXIT_OK
+    except OSError as error:  # a disk that is full, a file that breaks off: nothing that we did wrong
+        where = "" if error.filename is None else f"{error.filename}: "
+        print(f"oulibench {args.command}: {where}{error.strerror or error}", file=sys.stderr)
+        return EXIT_BAD_CALL
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130

@@ -49,12 +49,20 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--url", help="where the dataset is going to be published, for its metadata")
 
 
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
 def main(args: argparse.Namespace) -> int:
     from oulibench.suite.dataset import DATASET_VERSION, build_dataset, checksum
     from oulibench.suite.publication import dataset_files, need_pyarrow, table_names, write_folder
     from oulibench.suite.suites import load_suite
 
-    if args.url is not None and (urlsplit(args.url).scheme not in ("http", "https") or not urlsplit(args.url).hostname):
+    if args.url is not None and not _is_address(args.url):
         raise DataError(f"--url is an address such as https://example.org/oulibench, not {args.url!r}.")
     need_pyarrow()
     try:

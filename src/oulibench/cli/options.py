@@ -120,6 +120,8 @@ def open_target(path: str | None, source: str) -> Iterator[BinaryIO]:
         sys.stdout.buffer.flush()
         return
     target = Path(path)
+    if not path or target.is_dir():
+        raise DataError(f"{path!r} is no file to write.")
     if source != "-" and target.exists() and target.samefile(source):
         raise DataError(f"{path} is the file that is being read; write to another one.")
     part = target.with_name(target.name + ".part")

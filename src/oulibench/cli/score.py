@@ -90,11 +90,12 @@ def _is_into_folder(args: argparse.Namespace) -> bool:
     inputs = [Path(name) for name in args.inputs]
     several = len(inputs) > 1 or inputs[0].is_dir()
     output = args.output
-    if several and "-" in args.inputs:
-        raise DataError("Standard input (-) is scored by itself.")
     if several and (output is None or output == "-" or Path(output).is_file()):
         raise DataError("A folder, or several files, are scored into a folder: give its name with -o.")
-    return several or bool(output and (output.endswith("/") or Path(output).is_dir()))
+    into_folder = several or bool(output and (output.endswith("/") or Path(output).is_dir()))
+    if into_folder and "-" in args.inputs:
+        raise DataError("Standard input (-) is scored by itself, into a file or standard output.")
+    return into_folder
 
 
 def _score_folder(args: argparse.Namespace, policy: dict[str, Any]) -> int:

@@ -30,6 +30,9 @@ example:
 """
 
 
+_LEAST_CONTEXT = 16
+
+
 def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "serve",
@@ -65,6 +68,8 @@ def _whole(least: int, most: int) -> Any:
 
 
 def main(args: argparse.Namespace) -> int:
+    if 0 < args.context < _LEAST_CONTEXT:  # llama.cpp ends the process where it is less than two
+        raise DataError(f"--context {args.context}: fewer than {_LEAST_CONTEXT} tokens hold no prompt and answer.")
     path = model_path(args.model)
     ended = Event()
     for wanted in (signal.SIGINT, signal.SIGTERM):
