@@ -68,7 +68,7 @@ def test_what_is_no_file_is_not_written(
 def test_a_full_disk_is_named(tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text('{"task": "lipogram", "target": "e", "text": "Oggi"}\n' * 2_000, "utf-8")
-    with open("/dev/full", "wb") as full:
+    with Path("/dev/full").open("wb") as full:
         command = [sys.executable, "-m", "oulibench", "score", str(source)]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2
