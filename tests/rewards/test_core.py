@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -208,6 +210,29 @@ def test_two_processes_give_the_same_floats() -> None:
             rows.extend(row(task, spec.value, text) for text in ("Il gatto dorme sul divano.", "Anna", "", "a\x00"))
     rows.insert(7, row("gsm8k", None, "42"))
     assert score_completions(rows, processes=2) == score_completions(rows)
+
+
+@pytest.mark.parametrize("as_module", [False, True])
+def test_processes_do_not_run_the_script_again(as_module: bool, tmp_path: Path) -> None:
+    """Scripts that train have no guard: what they do must not be done in every process."""
+    script = """
+print("begins", flush=True)
+from oulibench.constraints import register
+from oulibench.constraints.lipogram import Lipogram
+from oulibench.rewards import score_completions
+row = {"task": "lipogram", "target": "e", "completion": "Il gatto magro salta sul divano."}
+print(score_completions([row] * 8, processes=2) == [1.0] * 8)
+class Mine(Lipogram):
+    name = "mine"
+register(Mine, "mine")
+print(score_completions([{**row, "task": "mine"}] * 8, gates=None, processes=2) == [1.0] * 8)
+print(__spec__ is not None and __file__)
+"""
+    (tmp_path / "train.py").write_text(script, "utf-8")
+    call = ["-m", "train"] if as_module else ["train.py"]
+    done = subprocess.run([sys.executable, *call], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
+    file = str(tmp_path / "train.py") if as_module else "False"
+    assert done.stdout.splitlines() == ["begins", "True", "True", file]
 
 
 def test_an_error_in_another_process_names_the_row() -> None:

@@ -55,6 +55,11 @@ def task_names() -> tuple[str, ...]:
     return (*_BUILT_IN, *_REGISTERED, *(e.name for e in _plugins() if e.name not in _REGISTERED))
 
 
+def tasks_of_this_process() -> tuple[str, ...]:
+    """The names of the tasks that were registered here, and that other processes need not know."""
+    return tuple(_REGISTERED)
+
+
 @cache
 def _plugins() -> tuple[Any, ...]:
     return tuple(e for e in entry_points(group=ENTRY_POINT_GROUP) if e.name not in _BUILT_IN)

@@ -17,14 +17,15 @@ whatever is in it: one that cannot be judged earns 0.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from oulibench.behaviour.duplicates import text_key
-from oulibench.constraints import AnyConstraint, get_constraint
+from oulibench.constraints import AnyConstraint, get_constraint, tasks_of_this_process
 from oulibench.errors import DataError, OuLiBenchError, TextError, UnknownTaskError
 from oulibench.policy import DEFAULT_POLICY, Policy
 from oulibench.responses import Unit, read_response
@@ -185,7 +186,8 @@ def score_completions(
     """
     rows = list(rows)
     settings = _Settings(gates, strict, policy)
-    if processes <= 1 or len(rows) < 2 * processes:
+    here = tasks_of_this_process()
+    if processes <= 1 or len(rows) < 2 * processes or (here and any(row.get("task") in here for row in rows)):
         return _score_block(0, rows, settings)
     return _score_in_pool(rows, settings, processes)
 
@@ -245,15 +247,31 @@ def _score_in_pool(rows: Sequence[Mapping[str, Any]], settings: _Settings, proce
     for attempt in (1, 2):
         try:
             pool = _pool(processes)
-            waiting: list[Future[list[float | None]]] = [
-                pool.submit(_score_block, start, rows[start : start + size], settings) for start in starts
-            ]
+            with _main_unseen():
+                waiting: list[Future[list[float | None]]] = [
+                    pool.submit(_score_block, start, rows[start : start + size], settings) for start in starts
+                ]
             return [reward for block in waiting for reward in block.result()]
         except BrokenProcessPool as error:
             _pools.pop(processes).shutdown(wait=False, cancel_futures=True)
             if attempt == 2:
                 raise DataError("A process that scored completions died, twice (out of memory?).") from error
     raise AssertionError
+
+
+@contextmanager
+def _main_unseen() -> Iterator[None]:
+    """Processes that are started import the program's main module anew. They need nothing of it, and a script that
+    trains would train again.
+    """
+    main = vars(sys.modules["__main__"])
+    held: dict[str, Any] = {name: main[name] for name in ("__file__", "__spec__") if name in main}
+    main.pop("__file__", None)
+    main["__spec__"] = None
+    try:
+        yield
+    finally:
+        main.update(held)
 
 
 class _Case(NamedTuple):
