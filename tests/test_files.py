@@ -622,6 +622,20 @@ def test_outputs_move_with_their_folder(folder: Path, tmp_path: Path, capsys: py
     assert "4 of 4 files were done already" in capsys.readouterr().err
 
 
+def test_another_file_of_the_same_size_and_time_is_another_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As archives unpack them that hold no times."""
+    for name, text in (("one", "ciao"), ("two", "mare")):
+        os.utime(write_lines(tmp_path / name / "a.jsonl", [{**GOOD, "text": text}]), (0, 0))
+    assert score_to(tmp_path / "one", "-o", tmp_path / "out") == 0
+    assert score_to(tmp_path / "two", "-o", tmp_path / "out") == 2
+    assert "holds the rows of" in capsys.readouterr().err
+    shutil.move(tmp_path / "one", tmp_path / "moved")
+    assert score_to(tmp_path / "moved", "-o", tmp_path / "out") == 0
+    assert "1 of 1 files were done already" in capsys.readouterr().err
+
+
 def test_without_ray_the_extra_is_named(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

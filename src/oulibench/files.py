@@ -449,11 +449,11 @@ class Manifest:
                 if target.exists():
                     raise DataError(f"{target} is there, but the manifest does not know it; move it away.")
                 pending.append(shard)
+            elif self._is_of_another(shard, entry):
+                raise DataError(
+                    f"{target} holds the rows of {entry['source']}, not of {shard.source}; score into a new folder."
+                )
             elif [*shard.stamp] != entry["stamp"]:
-                if entry["source"] != str(shard.source.resolve()):
-                    raise DataError(
-                        f"{target} holds the rows of {entry['source']}, not of {shard.source}; score into a new folder."
-                    )
                 changed.append(shard)
                 pending.append(shard)
             elif not target.exists() or target.stat().st_size != entry["size"]:
@@ -461,6 +461,13 @@ class Manifest:
             else:
                 totals += Totals(**entry["totals"])
         return pending, totals, changed
+
+    @staticmethod
+    def _is_of_another(shard: Shard, entry: Row) -> bool:
+        """Whether an output was made from another file; one that is the same and lies elsewhere now has been moved."""
+        if entry["source"] == str(shard.source.resolve()):
+            return False
+        return [*shard.stamp] != entry["stamp"] or Path(entry["source"]).exists()
 
     def others(self, shards: Iterable[Shard]) -> list[str]:
         """The outputs that belong to none of the shards."""
