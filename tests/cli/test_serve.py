@@ -56,6 +56,9 @@ def ask(base_url: str, prompt: str, max_tokens: int) -> str:
 def test_answers_until_it_is_told_to_end(embedded: None, capsys: pytest.CaptureFixture[str]) -> None:
     with serving("--threads", "1", "--context", "1024") as (process, url):
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/v1", url)
+        foreign = urllib.request.Request(f"{url}/models", headers={"Origin": "https://example.org"})  # noqa: S310
+        with urllib.request.urlopen(foreign, timeout=60) as answer:  # noqa: S310
+            assert not answer.headers["Access-Control-Allow-Origin"]
         first = ask(url, "Say one word.", 4)
         assert first
         assert ask(url, "Say one word.", 4) == first

@@ -85,5 +85,6 @@ def start_server(path: Path, threads: int, context: int, port: int = 0) -> Any:
     params.warmup = False
     params.offline = True
     params.ui = False
+    params.cors_origins = ""  # or any web page that is open in a browser here could read the answers
     params.verbosity = -1
     return xllamacpp.Server(params)
