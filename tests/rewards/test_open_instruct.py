@@ -152,6 +152,9 @@ def test_labels_choose_no_parser_and_no_wrong_target() -> None:
         Verifier()([], GOOD, ground_truth("lipogram", "troppo"))
     with pytest.raises(DataError):
         Verifier()([], GOOD, "no JSON")
+    for label in ("[" * 100_000, f'{{"task": "word_length", "target": 1{"0" * 5_000}}}'):
+        with pytest.raises(DataError, match="is no JSON"):
+            Verifier()([], GOOD, label)
 
 
 def test_rows_for_training() -> None:

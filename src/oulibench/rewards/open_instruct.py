@@ -105,7 +105,7 @@ def _read_label(label: object) -> Mapping[str, Any]:
     if isinstance(label, str):
         try:
             label = json.loads(label)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:  # numbers of thousands of digits, too
             raise DataError(f"The ground truth is no JSON ({error}). Write it with ground_truth(…).") from error
     if not isinstance(label, Mapping) or "task" not in label:
         raise DataError(f'The ground truth is an object such as {{"task": "lipogram", "target": "e"}}, not {label!r}.')
