@@ -209,8 +209,9 @@ def test_a_cluster_that_is_not_there_is_missed_at_once(address: str, tmp_path: P
 def test_a_cluster_that_this_machine_remembers_but_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:9")
     began = time.monotonic()
-    with pytest.raises(DataError, match="No Ray cluster at '127.0.0.1:9'"):
-        list(map_sources([Path("a")], lambda source: iter([source]), len, address="auto"))  # type: ignore[arg-type]
+    shard = Shard.of("a", Path(__file__), None)
+    with pytest.raises(DataError, match=r"No Ray cluster at '127\.0\.0\.1:9'"):
+        list(map_sources([shard], read_parts, PartWork(score_block), address="auto"))
     assert time.monotonic() - began < 30
 
 

@@ -7,6 +7,7 @@ import csv
 import json
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 import orjson
@@ -176,10 +177,10 @@ def quoted_on_one_line(text: str) -> list[str]:
     return [match[0][1:-1].strip() for match in re.finditer(_QUOTED, text)]
 
 
-_NUMBERED_RECORD = re.compile(r"[ ]*\"?(?P<number>\d{1,4})\"?[ ]*(?P<delimiter>[,;\t])[ ]*(?P<rest>(?!\d)\S.*)")
+_NUMBERED_RECORD = re.compile(r"[ ]*\"?(?P<number>\d{1,4})\"?[ ]*(?P<delimiter>[,;])[ ]*(?P<rest>(?!\d)\S.*)")
 
 
-_FIRST_RECORD = re.compile(r"^[ ]*\"?1\"?[ ]*[,;\t]", re.MULTILINE)
+_FIRST_RECORD = re.compile(r"^[ ]*\"?[012]\"?[ ]*[,;]", re.MULTILINE)
 
 
 def may_hold_records(text: str) -> bool:
@@ -188,7 +189,7 @@ def may_hold_records(text: str) -> bool:
 
 
 def table_of_records(text: str) -> str | None:
-    """Numbered records with commas, semicolons or tabs (`1,Il gatto dorme`) as a Markdown table; `None` where there are
+    """Numbered records with commas or semicolons (`1,Il gatto dorme`) as a Markdown table; `None` where there are
     none. A text may hold the delimiter without being quoted: what follows the number is one text, unless a header and
     every record have as many fields.
     """
@@ -198,7 +199,8 @@ def table_of_records(text: str) -> str | None:
     first = found[0][0] if found else 0
     delimiters = {match["delimiter"] for _, match in found}
     together = [i for i, _ in found] == list(range(first, first + len(found)))
-    if len(found) < 2 or numbers != list(range(1, len(found) + 1)) or len(delimiters) > 1 or not together:
+    in_order = all(0 <= number - before <= 2 for before, number in pairwise(numbers))  # models miscount
+    if len(found) < 2 or numbers[0] > 2 or not in_order or len(delimiters) > 1 or not together:
         return None
     delimiter = delimiters.pop()
     header = _fields(lines[first - 1], delimiter) if first and delimiter in lines[first - 1] else []
