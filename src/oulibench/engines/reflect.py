@@ -24,7 +24,7 @@ from oulibench.behaviour.duplicates import text_key
 from oulibench.engines.export import answer_fields, logged_samples
 from oulibench.engines.progress import Progress, show
 from oulibench.engines.run import (
-    SAMPLE_RETRIES,
+    CALLS,
     Plan,
     RunError,
     alone,
@@ -198,17 +198,9 @@ def _ask(plan: Plan, questions: Sequence[Question], total: int) -> None:
                 tasks,
                 model=None,
                 log_dir=str(plan.folder / LOGS),
-                display="none",
-                log_level="error",
-                log_format="eval",
                 log_buffer=min(10, max(1, len(questions) // 3)),
-                ctl_server=False,
-                score=False,
-                log_model_api=False,
-                retry_on_error=SAMPLE_RETRIES,
-                fail_on_error=True,
-                continue_on_fail=True,
                 max_tasks=max(10, len(tasks)),
+                **CALLS,
                 **generation_settings(settings),
             )
     except OuLiBenchError:

@@ -26,6 +26,21 @@ from oulibench.version import __version__
 LOGS: Final = "logs"
 SAMPLE_RETRIES: Final = 2
 """How often a call is made again after an answer that could not be read at all (broken JSON, a cut connection)."""
+CALLS: Final[dict[str, Any]] = {
+    "display": "none",
+    "log_level": "error",
+    "log_level_transcript": "error",  # not a line for every HTTP call
+    "log_format": "eval",
+    # Asking and reading are apart: an answer is stored before anything is read out of it, and reading takes no time
+    # from the calls. The table is made from the stored answers.
+    "score": False,
+    "log_model_api": False,
+    "ctl_server": False,
+    "retry_on_error": SAMPLE_RETRIES,
+    "fail_on_error": True,
+    "continue_on_fail": True,
+}
+"""How calls are made and logged, whatever is asked."""
 
 
 class RunError(OuLiBenchError):
@@ -129,26 +144,15 @@ def carry_out(plan: Plan) -> None:
                     tasks,
                     log_dir=str(plan.folder / LOGS),
                     model=models,
-                    display="none",
-                    log_level="error",
-                    log_level_transcript="error",  # not a line for every HTTP call
-                    log_format="eval",
-                    # Asking and reading are apart: an answer is stored before anything is read out of it, and reading
-                    # takes no time from the calls. The table is made from the stored answers.
-                    score=False,
-                    log_model_api=False,
                     # Answers go into the log in this folder as they come, not into a database of Inspect AI elsewhere,
                     # which would cost a third of a call's time and stay behind when the folder is moved.
                     log_realtime=False,
                     log_buffer=_log_buffer(plan),
-                    ctl_server=False,
                     # One pass: what failed in spite of the retries below is made again when the run is run again.
                     retry_immediate=False,
                     retry_attempts=1,
-                    retry_on_error=SAMPLE_RETRIES,
-                    fail_on_error=True,
-                    continue_on_fail=True,
                     max_tasks=min(len(tasks) * len(models), max(10, settings.max_connections or 0)),
+                    **CALLS,
                     **generation_settings(settings),
                 )
             # Inspect AI keeps an interrupt to itself, and gives no logs then.
