@@ -9,7 +9,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -308,8 +308,9 @@ class BundledParser:
         word = np.concatenate([np.arange(len(heads)) for heads in heads_of])
         over = np.concatenate([np.array(heads) for heads in heads_of])
         n_labels, size, _ = self._label_tensor.shape
-        mixed = (dep[batch, word] @ self._label_matrix).reshape(-1, n_labels, size)
-        scores = np.matmul(mixed, head[batch, over][:, :, None])[..., 0]
+        with _blas().limit(limits=1, user_api="blas"):
+            mixed = (dep[batch, word] @ self._label_matrix).reshape(-1, n_labels, size)
+            scores = np.matmul(mixed, head[batch, over][:, :, None])[..., 0]
         root = self._label_ids["root"]
         scores[over != 0, root] = -np.inf
         best = scores.argmax(axis=1)
@@ -403,6 +404,16 @@ class BundledParser:
         options.enable_mem_pattern = False
         path = _checked(self._folder, "network.onnx", self._manifest)
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+@cache
+def _blas() -> Any:
+    """NumPy's matrix products, to be held to one thread: a second one makes none of ours quicker, but spins while it
+    waits, on a core that another process wants.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
