@@ -14,6 +14,7 @@ from benchmarks.peers.kinds import KINDS, kind
 
 from oulibench.constraints import task_names
 from oulibench.results.intervals import wilson
+from oulibench.version import __version__
 
 OURS = "OuLiBench"
 NOTHING = "–"
@@ -126,4 +127,5 @@ def kinds_of_error(cases: Sequence[Case], everyone: Sequence[Peer | Ours]) -> st
 
 def versions(everyone: Sequence[Peer | Ours]) -> str:
     names = dict.fromkeys(name for peer in everyone for name in peer.DISTRIBUTIONS)
-    return f"Python {platform.python_version()}, " + ", ".join(f"{name} {version(name)}" for name in names) + "."
+    found = {name: __version__ if name == "oulibench" else version(name) for name in names}
+    return f"Python {platform.python_version()}, " + ", ".join(map(" ".join, found.items())) + "."
