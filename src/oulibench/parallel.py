@@ -35,15 +35,15 @@ class Work(Protocol[U, R]):
 
 def map_units(units: Iterator[U], work: Work[U, R], processes: int) -> Iterator[R]:
     """`work` on each unit, at most two per process in flight."""
-    pool = _pool(processes, work)
+    pool = start_pool(processes, work)
     waiting: deque[tuple[U, Future[R]]] = deque()
     try:
         for unit in units:
             try:
-                waiting.append((unit, pool.submit(_do, unit)))
+                waiting.append((unit, pool.submit(do_unit, unit)))
             except BrokenProcessPool:
-                pool = _pool(processes, work)
-                waiting.append((unit, pool.submit(_do, unit)))
+                pool = start_pool(processes, work)
+                waiting.append((unit, pool.submit(do_unit, unit)))
             if len(waiting) > 2 * processes:
                 yield _result(*waiting.popleft(), work)
         while waiting:
@@ -57,14 +57,14 @@ class Apart(Generic[U, R]):
 
     def __init__(self, work: Work[U, R]) -> None:
         self._work = work
-        self._pool = _pool(1, work)
+        self._pool = start_pool(1, work)
 
     def __call__(self, unit: U) -> R:
         try:
-            future: Future[R] = self._pool.submit(_do, unit)
+            future: Future[R] = self._pool.submit(do_unit, unit)
         except BrokenProcessPool:  # it died between two units
-            self._pool = _pool(1, self._work)
-            future = self._pool.submit(_do, unit)
+            self._pool = start_pool(1, self._work)
+            future = self._pool.submit(do_unit, unit)
         return _result(unit, future, self._work)
 
 
@@ -85,11 +85,13 @@ def _die_with_parent() -> None:
         os._exit(1)
 
 
-def _do(unit: Any) -> Any:
+def do_unit(unit: Any) -> Any:
+    """In a worker process: what its pool was started for, on `unit`."""
     return _work(unit)
 
 
-def _pool(processes: int, work: Any) -> ProcessPoolExecutor:
+def start_pool(processes: int, work: Any) -> ProcessPoolExecutor:
+    """Processes for `work`, which is done by submitting `do_unit`. They end when this process does, however it ends."""
     # Forking a process that runs threads (a parser's runtime) can hang; a fork server starts from a clean one.
     return ProcessPoolExecutor(processes, mp_context=get_context("forkserver"), initializer=_begin, initargs=(work,))
 
@@ -104,8 +106,8 @@ def _result(unit: U, future: Future[R], work: Work[U, R]) -> R:
 def _piece_by_piece(unit: U, work: Work[U, R]) -> R:
     """The unit again, halved until what kills its worker stands alone."""
     try:
-        with _pool(1, work) as pool:
-            again: Future[R] = pool.submit(_do, unit)
+        with start_pool(1, work) as pool:
+            again: Future[R] = pool.submit(do_unit, unit)
             return again.result()
     except BrokenProcessPool:
         halves = work.halves(unit)

@@ -223,17 +223,20 @@ def _rewards(cases: Sequence[_Case | None], settings: _Settings) -> Iterator[flo
         yield None if case is None else _mean(next(judged), case.asked, settings.strict)
 
 
+def _score_unit(unit: tuple[int, Sequence[Mapping[str, Any]], _Settings]) -> list[float | None]:
+    return _score_block(*unit)
+
+
 _pools: dict[int, ProcessPoolExecutor] = {}
 
 
 def _pool(processes: int) -> ProcessPoolExecutor:
     if processes not in _pools:
         import atexit
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_context
 
-        # Forking a process that runs threads (a trainer's, a parser's) can hang; a fork server starts from a clean one.
-        _pools[processes] = ProcessPoolExecutor(processes, mp_context=get_context("forkserver"))
+        from oulibench.parallel import start_pool  # multiprocessing is slow to import
+
+        _pools[processes] = start_pool(processes, _score_unit)
         atexit.register(_pools[processes].shutdown)
     return _pools[processes]
 
@@ -242,6 +245,8 @@ def _score_in_pool(rows: Sequence[Mapping[str, Any]], settings: _Settings, proce
     """Blocks small enough that no process waits long for the others; one whose process dies is tried once more."""
     from concurrent.futures.process import BrokenProcessPool
 
+    from oulibench.parallel import do_unit
+
     size = max(1, min(_PARSED_AT_ONCE, -(-len(rows) // (4 * processes))))
     starts = range(0, len(rows), size)
     for attempt in (1, 2):
@@ -249,7 +254,7 @@ def _score_in_pool(rows: Sequence[Mapping[str, Any]], settings: _Settings, proce
             pool = _pool(processes)
             with _main_unseen():
                 waiting: list[Future[list[float | None]]] = [
-                    pool.submit(_score_block, start, rows[start : start + size], settings) for start in starts
+                    pool.submit(do_unit, (start, rows[start : start + size], settings)) for start in starts
                 ]
             return [reward for block in waiting for reward in block.result()]
         except BrokenProcessPool as error:
